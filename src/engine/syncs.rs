@@ -129,7 +129,7 @@ impl Syncs {
         Ok((asked, run.job_id))
     }
 
-    /// Takes the run that has waited longest, for this node.
+    /// Takes the run whose turn it is, for this node.
     ///
     /// # Errors
     /// The database fails.
@@ -152,7 +152,7 @@ impl Syncs {
         Ok(is_held)
     }
 
-    /// Keeps what became of a run of this node; of one that is to go on on another node, that it waits. `false` when it holds
+    /// Keeps what became of a run of this node; of one that is to go on, here or on another node, that it waits. `false` when it holds
     /// it no more, and nothing is kept.
     ///
     /// # Errors

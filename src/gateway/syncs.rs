@@ -1,6 +1,6 @@
 //! The work that nobody waits for: datasets of documents are brought up to what they are kept from, each workspace's one
-//! after another.
-//! A run is done in the name of the workspace's operator, and stands in the record like a call.
+//! after another. A run that takes long does it in turns, and others go first in between.
+//! Each turn is done in the name of the workspace's operator, and stands in the record like a call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::model::sync::{DocumentSync, Run, State};
 
 /// How often it is looked for what is due, and how far a run is said.
 const LOOK: Duration = Duration::from_secs(5);
-/// The longest that a run may take; what it had published by then stays, and the next goes on from there.
+/// The longest that a turn may take; what it had published by then stays, and the next run goes on from there.
 const TIME: Duration = Duration::from_secs(6 * 60 * 60);
 /// Runs at the same time. Each reads a table, a site or a folder, and waits for its turns at the encoder with imports.
 const LANES: usize = 2;
@@ -52,7 +52,7 @@ impl Gateway {
         }
     }
 
-    /// Does one run to its end; `false` when none is due.
+    /// Does one turn of a run; `false` when none is due.
     async fn sync_next(&self, stop: &CancellationToken) -> Result<bool> {
         let syncs = &self.parts.engines.syncs;
         let Some(mut sync) = syncs.take().await? else { return Ok(false) };
@@ -111,15 +111,15 @@ impl Gateway {
     }
 }
 
-/// What became of a run.
+/// What became of a run, or of a turn of it.
 fn settle(sync: &mut DocumentSync, done: Result<Synced, Error>) {
     match done {
         Ok(synced) => {
             sync.cursor = synced.cursor;
-            sync.run.state = State::Done;
-            sync.run.progress = 1.0;
+            sync.run.state = if synced.left_at.is_some() { State::Waiting } else { State::Done };
+            sync.run.progress = synced.left_at.unwrap_or(1.0);
             sync.run.message = clip(&synced.message);
-            sync.run.changes = Some(synced.changes);
+            sync.run.changes = Some(sync.run.changes.unwrap_or_default().and(synced.changes));
         }
         Err(error) => {
             sync.run.state = State::Failed;

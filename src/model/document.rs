@@ -52,6 +52,20 @@ pub struct Changes {
     pub total: usize,
 }
 
+impl Changes {
+    /// These, and those that came after them, if any.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        Self {
+            added: self.added + later.added,
+            replaced: self.replaced + later.replaced,
+            unchanged: self.unchanged + later.unchanged,
+            removed: self.removed + later.removed,
+            total: if later == Self::default() { self.total } else { later.total },
+        }
+    }
+}
+
 /// A piece of a document, as cut for search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {

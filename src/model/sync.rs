@@ -95,6 +95,15 @@ pub struct Mark {
     /// When it was looked at last.
     #[serde(default)]
     pub looked_at: Millis,
+    /// Why it could not be read then, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// Why parts of it are left out, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// No document is of it: it never could be read, or was gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_empty: bool,
 }
 
 /// How a row becomes a document.
@@ -170,7 +179,7 @@ impl Mapping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It begins as soon as a process is free.
+    /// It begins, or goes on, when its turn comes.
     Waiting,
     Running,
     Done,
@@ -234,7 +243,7 @@ pub struct Run {
     pub message: String,
     /// 0 to 1.
     pub progress: f64,
-    /// What it changed, once it is done.
+    /// What it has changed so far.
     pub changes: Option<Changes>,
     pub requested_at: Millis,
     pub ended_at: Option<Millis>,

@@ -20,13 +20,13 @@ const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, .
 pub struct RunShown {
     pub job_id: String,
     pub state: State,
-    /// What it is doing, why it failed, or what it could not read.
+    /// What it is doing, how far it had come when it let others go first, why it failed, or what it could not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub message: String,
     /// 0 to 1.
     pub progress: f64,
-    /// What it changed, once it is done.
+    /// What it has changed so far: of a run that takes several turns, in those before this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// RFC 3339.

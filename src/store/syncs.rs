@@ -1,6 +1,6 @@
 //! Datasets of documents that are kept from something else, and the runs that keep them. A run is a row's state: wanted,
 //! taken by a node for as long as its lease says, over. A node that dies leaves a lease that ends, and another takes the
-//! run up.
+//! run up. One that lets others go first is wanted again.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
@@ -75,8 +75,9 @@ pub async fn request(on: &mut Scoped, org: Id<Org>, name: &str, job_id: &str, no
     Ok(())
 }
 
-/// Takes the run that has waited longest for a node, of a workspace of which none is under way; `None` when none is due at
-/// `now`, or another node was first. A run that is due by its own time gets `job_id`, and is behind all others afterwards.
+/// Takes a run for a node, of a workspace of which none is under way: of the one whose last turn is longest ago, and there the
+/// run whose own is. `None` when none is due at `now`, or another node was first. A run that is due by its own time gets
+/// `job_id`.
 pub async fn take(
     everyone: &mut Scoped,
     node: &str,
@@ -85,9 +86,10 @@ pub async fn take(
     until: Millis,
 ) -> Result<Option<DocumentSync>> {
     let sql = format!(
-        "SELECT org_id, name FROM document_syncs WHERE {DUE} AND org_id NOT IN \
+        "SELECT org_id, name FROM document_syncs AS due WHERE {DUE} AND org_id NOT IN \
              (SELECT org_id FROM document_syncs WHERE state = 'running' AND leased_until > $1) \
-         ORDER BY requested_at, org_id, name LIMIT 1"
+         ORDER BY (SELECT MAX(own.taken_at) FROM document_syncs AS own WHERE own.org_id = due.org_id), \
+             taken_at, requested_at, org_id, name LIMIT 1"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(now);
     let Some(first) = query.fetch_optional(&mut **everyone).await? else { return Ok(None) };
@@ -95,7 +97,9 @@ pub async fn take(
     let sql = format!(
         "UPDATE document_syncs SET job_id = CASE WHEN state IN ('done', 'failed') THEN $5 ELSE job_id END, \
              requested_at = CASE WHEN state IN ('done', 'failed') THEN $1 ELSE requested_at END, \
-             state = 'running', message = '', progress = 0, changes = NULL, node = $4, leased_until = $6 \
+             progress = CASE WHEN state IN ('done', 'failed') THEN 0 ELSE progress END, \
+             changes = CASE WHEN state IN ('done', 'failed') THEN NULL ELSE changes END, \
+             state = 'running', message = '', node = $4, leased_until = $6, taken_at = $1 \
          WHERE org_id = $2 AND name = $3 AND {DUE}"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(now).bind(org.to_string()).bind(name.as_str());

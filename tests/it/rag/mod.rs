@@ -7,6 +7,7 @@ mod renew;
 mod sites;
 mod sync;
 mod tenants;
+mod turns;
 
 use dragoman::gateway::operation::Toolset;
 use dragoman::model::access::Role;

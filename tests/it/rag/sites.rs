@@ -20,23 +20,23 @@ use crate::support::service::Service;
 
 /// A page as it is answered.
 #[derive(Clone, Default)]
-struct Page {
-    status: u16,
-    body: Vec<u8>,
-    etag: Option<&'static str>,
-    to: Option<String>,
+pub(super) struct Page {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+    pub(super) etag: Option<&'static str>,
+    pub(super) to: Option<String>,
     /// Answers only when a permit is given.
-    is_held: bool,
+    pub(super) is_held: bool,
 }
 
 /// A site under the test's hand.
 #[derive(Clone)]
-struct Site {
-    origin: String,
+pub(super) struct Site {
+    pub(super) origin: String,
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
     /// Paths in the order in which they were asked for, with what was sent.
-    asked: Arc<Mutex<Vec<(String, HeaderMap)>>>,
-    permits: Arc<Semaphore>,
+    pub(super) asked: Arc<Mutex<Vec<(String, HeaderMap)>>>,
+    pub(super) permits: Arc<Semaphore>,
 }
 
 async fn answer(State(site): State<Site>, request: Request) -> Response {
@@ -61,7 +61,7 @@ async fn answer(State(site): State<Site>, request: Request) -> Response {
 }
 
 impl Site {
-    async fn open() -> Self {
+    pub(super) async fn open() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let site = Self { origin, pages: Arc::default(), asked: Arc::default(), permits: Arc::new(Semaphore::new(0)) };
@@ -74,17 +74,17 @@ impl Site {
         format!("{}{path}", self.origin)
     }
 
-    fn put(&self, path: &str, body: impl Into<Vec<u8>>) {
+    pub(super) fn put(&self, path: &str, body: impl Into<Vec<u8>>) {
         self.set(path, Page { body: body.into(), ..Page::default() });
     }
 
-    fn set(&self, path: &str, page: Page) {
+    pub(super) fn set(&self, path: &str, page: Page) {
         let status = if page.status == 0 { 200 } else { page.status };
         self.pages.lock().unwrap().insert(path.into(), Page { status, ..page });
     }
 
     /// A sitemap of addresses, each with its `lastmod` where it has one.
-    fn list(&self, path: &str, pages: &[(&str, &str)]) {
+    pub(super) fn list(&self, path: &str, pages: &[(&str, &str)]) {
         let entries = pages.iter().map(|(page, changed)| {
             let url = if page.starts_with('/') { self.url(page) } else { (*page).to_owned() };
             let changed = if changed.is_empty() { String::new() } else { format!("<lastmod>{changed}</lastmod>") };
@@ -98,9 +98,19 @@ impl Site {
     }
 
     /// What was asked for since the last time.
-    fn asked(&self) -> Vec<String> {
+    pub(super) fn asked(&self) -> Vec<String> {
         let asked = std::mem::take(&mut *self.asked.lock().unwrap());
         asked.into_iter().map(|(path, _)| path).collect()
+    }
+
+    /// Waits until a path is asked for, since the last time that [`Site::asked`] was.
+    pub(super) async fn until(&self, path: &str) {
+        let end = Instant::now() + Duration::from_secs(240);
+        let is_asked = || self.asked.lock().unwrap().iter().any(|(asked, _)| asked == path);
+        while !is_asked() {
+            assert!(Instant::now() < end, "{path} is not asked for");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// A workspace that may keep documents from it.
@@ -111,7 +121,7 @@ impl Site {
         Shop::open(Service::with(&all).await, FIRST).await
     }
 
-    fn sync(&self, paths: &[&str]) -> Value {
+    pub(super) fn sync(&self, paths: &[&str]) -> Value {
         json!({ "name": "pages", "site": { "sitemap": self.url("/sitemap.xml"), "paths": paths } })
     }
 }
@@ -122,7 +132,7 @@ fn packed(text: impl AsRef<[u8]>) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-fn page(title: &str, text: &str) -> String {
+pub(super) fn page(title: &str, text: &str) -> String {
     format!(
         "<!doctype html><html><head><title>{title}</title></head><body><main><h1>{title}</h1><p>{text}</p></main></body></html>"
     )
@@ -239,15 +249,7 @@ async fn a_run_that_is_cut_off_goes_on_where_it_was() {
     }
     let shop = site.shop(&[]).await;
     assert_eq!(shop.set(site.sync(&[])).await.0, 200);
-    let until = async |path: &str| {
-        let end = Instant::now() + Duration::from_secs(60);
-        let is_asked = || site.asked.lock().unwrap().iter().any(|(asked, _)| asked == path);
-        while !is_asked() {
-            assert!(Instant::now() < end, "{path} is not asked for");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    until("/3").await;
+    site.until("/3").await;
     // What was read is published once a minute; the run goes on holding its lease in between.
     for _ in 0..2 {
         shop.service.clock.advance(Duration::from_secs(31));
@@ -261,14 +263,14 @@ async fn a_run_that_is_cut_off_goes_on_where_it_was() {
         }
     }
     site.permits.add_permits(1);
-    until("/4").await;
+    site.until("/4").await;
     shop.publish("pages").await;
     assert_eq!(names(&shop.found("stands").await).len(), 3, "what was read by then is there");
     let before = site.asked();
     assert_eq!(before, ["/robots.txt", "/sitemap.xml", "/1", "/2", "/3", "/4"]);
     // Defined anew, the run of before is held no more.
     assert_eq!(shop.set(site.sync(&[])).await.0, 200);
-    until("/4").await;
+    site.until("/4").await;
     site.permits.add_permits(2);
     let run = shop.ended("pages").await;
     assert_eq!(counts(&run), [1, 0, 0, 0, 4], "{run}");

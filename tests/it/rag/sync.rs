@@ -363,6 +363,8 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
         };
         let org = acme.id;
         store::orgs::insert(&mut db.writer().await.unwrap(), &acme).await.unwrap();
+        let beta = Org { id: Id::new(&clock), slug: "beta".into(), ..acme.clone() };
+        store::orgs::insert(&mut db.writer().await.unwrap(), &beta).await.unwrap();
         let (one, other) = (Syncs::new(db.clone(), clock.clone()), Syncs::new(db.clone(), clock.clone()));
         let mut tx = db.tenant(org).await.unwrap();
         let mapping = Mapping {
@@ -402,8 +404,27 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
         assert_eq!((told.progress, told.message.as_str()), (0.5, "Indexing"));
 
         clock.advance(Duration::from_secs(11));
+        let mut tx = db.tenant(beta.id).await.unwrap();
+        let late = Run::wanted("late".into(), clock.now());
+        let theirs = DocumentSync { org: beta.id, every_minutes: None, run: late, ..wanted.clone() };
+        store::syncs::put(&mut tx, &theirs).await.unwrap();
+        tx.commit().await.unwrap();
+        let theirs = other.take().await.unwrap().unwrap();
+        assert_eq!(theirs.org, beta.id, "whose workspace had no turn yet, first");
+        let texts = other.take().await.unwrap().unwrap();
+        assert_eq!((texts.org, texts.name.as_str()), (org, "texts"), "then what had none in its own");
+        assert!(one.take().await.unwrap().is_none());
+        // It lets others go first.
+        let so_far = Changes { added: 7, total: 7, ..Changes::default() };
+        let message = "7 of 9".to_owned();
+        let run = Run { state: State::Waiting, message, progress: 0.75, changes: Some(so_far), ..texts.run.clone() };
+        assert!(other.settle(DocumentSync { run, ..texts }).await.unwrap());
+        let told = one.list(org).await.unwrap().remove(1).run;
+        assert_eq!((told.state, told.message.as_str(), told.progress), (State::Waiting, "7 of 9", 0.75));
+        assert_eq!((told.changes, told.ended_at), (Some(so_far), None));
+
         let again = other.take().await.unwrap().unwrap();
-        assert_eq!((again.name.as_str(), again.run.job_id.as_str()), ("more", "first"), "the one that was left, first");
+        assert_eq!((again.name.as_str(), again.run.job_id.as_str()), ("more", "first"), "the one that was left");
         assert!(!one.hold(&taken, &half).await.unwrap(), "who was too late has lost it");
         let done = |sync: &DocumentSync| {
             let changes = Changes { added: 1, ..Changes::default() };
@@ -418,7 +439,7 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
 
         // The other one, given back by a node that stops.
         let texts = one.take().await.unwrap().unwrap();
-        assert_eq!(texts.name, "texts");
+        assert_eq!((texts.name.as_str(), texts.run.changes), ("texts", Some(so_far)), "it goes on");
         let waits = Run { state: State::Waiting, ..texts.run.clone() };
         assert!(one.settle(DocumentSync { run: waits, ..texts.clone() }).await.unwrap());
         let texts = other.take().await.unwrap().unwrap();

@@ -15,6 +15,9 @@ mod site;
 mod table;
 
 use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::json;
 
 use self::folder::Shelf;
 pub use self::place::Places;
@@ -24,7 +27,7 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::model::dataset::{NAMES, is_name};
 use crate::model::document::{Changes, Document, ParsedDocument};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{DocumentSync, Origin};
 use crate::model::version::How;
 
@@ -33,6 +36,8 @@ const BATCH_BYTES: usize = 32 << 20;
 const BATCH: usize = 20_000;
 /// Where all is known and is read and indexed, in the progress of the whole.
 const COUNTED: f64 = 0.02;
+/// The longest that it may take to list what a place has: others wait meanwhile.
+const LISTING: Duration = Duration::from_secs(20 * 60);
 
 /// What a run came to.
 #[derive(Debug)]
@@ -42,6 +47,8 @@ pub struct Synced {
     pub cursor: Option<String>,
     /// What could not be read, in words; empty when all was.
     pub message: String,
+    /// Where there is more to read, and others go first: how far it is, 0 to 1. [`Ingest::sync`] goes on from there.
+    pub left_at: Option<f64>,
 }
 
 /// A run under way: what was read waits in it until it is published.
@@ -70,11 +77,13 @@ impl Ingest {
         })
     }
 
-    /// Brings a dataset of documents up to its origin.
+    /// Brings a dataset of documents up to its origin, or a long way there: a place is read for ten minutes at once, and the next
+    /// call goes on with what was not looked at since the run was asked for.
     ///
     /// # Errors
     /// `invalid_argument` for what is not there any more, for a key that is none, and for a list that names nothing;
-    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages or files; `source_unavailable` for a site that does not answer
+    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages or files, and a list that takes longer than 20 minutes;
+    /// `source_unavailable` for a site that does not answer
     /// and a folder that cannot be read; those
     /// of the table's engine, and of [`Ingest::import`]. What was published before stays.
     pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
@@ -87,12 +96,12 @@ impl Ingest {
             Origin::Table(mapping) => table::follow(self, job, run, mapping, sync.cursor.as_deref()).await,
             Origin::Site(site) => {
                 let mut visit = Visit::begin(self, job, site).await?;
-                let listed = visit.list(self, job).await?;
+                let listed = in_time(job, visit.list(self, &job.within(job.budget).at_most(LISTING)).await)?;
                 place::follow(self, job, run, &mut visit, listed).await
             }
             Origin::Folder(name) => {
                 let mut shelf = Shelf::open(self, job, name).await?;
-                let listed = shelf.list(job).await?;
+                let listed = in_time(job, shelf.list(&job.within(job.budget).at_most(LISTING)).await)?;
                 place::follow(self, job, run, &mut shelf, listed).await
             }
         }
@@ -129,11 +138,20 @@ impl Run<'_> {
         let edit =
             Edit { name: self.sync.name.clone(), texts, gone, how: How::Sync, source: self.sync.origin.to_string() };
         let (_, made) = on.edit(&part, edit).await?;
-        self.changes.added += made.added;
-        self.changes.replaced += made.replaced;
-        self.changes.unchanged += made.unchanged;
-        self.changes.removed += made.removed;
-        self.changes.total = made.total;
+        self.changes = self.changes.and(made);
         Ok(())
     }
+}
+
+/// What a place listed, where it did not take longer than [`LISTING`].
+fn in_time<T>(job: &Job<'_>, listed: Result<T>) -> Result<T> {
+    listed.or_else(|error| {
+        job.check()?;
+        if error.code != Code::QueryTimeout {
+            return Err(error);
+        }
+        let minutes = LISTING.as_secs() / 60;
+        let message = format!("What there is could not be listed within {minutes} minutes. Name a part of it.");
+        Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "sync_list_minutes", "max": minutes })))
+    })
 }

@@ -1,6 +1,6 @@
 //! What is listed and then read one by one: pages of a site, files of a folder. What is known of each is kept beside the sync
 //! ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on where another
-//! broke off.
+//! broke off, or where it let others go first itself.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,8 @@ use crate::store;
 pub(super) const MOST: usize = 20_000;
 /// How long what was read may wait until it is published.
 const WAIT: Millis = 60_000;
+/// How long things are read until others go first: two slow places would keep all lanes otherwise.
+const TURN: Millis = 10 * 60_000;
 /// How many of what could not be read are named, and how many notes there are when no more is told of parts.
 const NAMED: usize = 3;
 const NOTES: usize = 10;
@@ -103,6 +105,7 @@ struct Following<'a> {
     /// What is known of what was read since the last publication; `None` of what is gone.
     marks: Vec<(String, Option<Mark>)>,
     published_at: Millis,
+    /// What people are told of the place, and of the first things that could not be read.
     failures: usize,
     told: Vec<String>,
 }
@@ -119,47 +122,57 @@ pub(super) async fn follow<P: Place>(
     let known = store::sync_marks::list(&mut on.db.read_tenant(org).await?, org, &run.sync.name).await?;
     let mut documents = documents(on.outlines(job, &run.sync.name).await?, &known, P::WITHIN);
     // A run that ends before its end has looked at those that nobody knows, and then at those that waited longest.
-    items.sort_by_key(|item| known.get(&item.name).map_or(Millis::MIN, |mark| mark.looked_at));
-    let run = Run { of: items.len(), ..run };
-    let mut this = Following { run, known, marks: vec![], published_at: on.clock.now(), failures: 0, told: notes };
+    let looked_at = |item: &Item| known.get(&item.name).map_or(Millis::MIN, |mark| mark.looked_at);
+    items.sort_by_key(looked_at);
+    // In earlier turns of the same run.
+    let done = items.iter().filter(|item| looked_at(item) > run.sync.run.requested_at).count();
+    let (left, looked) = items.split_at(items.len() - done);
+    let (began_at, run) = (on.clock.now(), Run { done, of: items.len(), ..run });
+    let mut this = Following { run, known, marks: vec![], published_at: began_at, failures: 0, told: notes };
+    for item in looked {
+        if let Some(mark) = this.known.get(&item.name).cloned() {
+            this.tell(item, &mark);
+        }
+    }
     let listed: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
     for name in this.known.keys().filter(|name| !listed.contains(name.as_str())) {
         this.run.gone.extend(documents.remove(name).into_iter().flat_map(BTreeMap::into_values));
         this.marks.push((name.clone(), None));
     }
     let staging = on.staging(org)?;
-    for item in &items {
+    for item in left {
         job.check()?;
         this.run.done += 1;
         let texts = documents.get(&item.name);
-        let mark = this.known.get(&item.name).filter(|_| texts.is_some()).cloned();
-        if item.stamp.is_some() && mark.as_ref().is_some_and(|mark| mark.stamp == item.stamp) {
+        let before = this.known.get(&item.name).filter(|_| texts.is_some()).cloned();
+        if item.stamp.is_some() && before.as_ref().is_some_and(|before| before.stamp == item.stamp) {
             continue;
         }
         job.says(this.run.share(this.run.done - 1), format!("Reading {}", item.name));
-        match place.read(job, item, mark.as_ref()).await {
+        match place.read(job, item, before.as_ref()).await {
             Ok(Looked::New(bytes, mark)) => {
                 let file = SourceFile { name: item.file.clone(), path: staging.path().join("item") };
                 tokio::fs::write(&file.path, bytes).await.map_err(Error::internal)?;
                 match on.texts(job, &file, &item.name, P::WITHIN).await {
                     Ok((read, skipped)) => {
-                        this.left_out(skipped);
-                        this.take(item, Mark { looked_at: on.clock.now(), ..mark }, read, texts);
+                        let left_out = skipped.iter().take(NOTES).map(|why| why.trim_end_matches('.').to_owned());
+                        let (looked_at, left_out) = (on.clock.now(), left_out.collect());
+                        this.take(item, Mark { looked_at, left_out, ..mark }, read, texts);
                     }
-                    Err(error) if is_of_the_file(&error) => this.failed(item, &error.message),
+                    Err(error) if is_of_the_file(&error) => this.failed(item, before, &error.message, on.clock.now()),
                     Err(error) => return Err(error),
                 }
             }
             Ok(Looked::Same) => {
+                let Mark { etag, modified, .. } = before.unwrap_or_default();
                 let (stamp, looked_at) = (item.stamp.clone(), on.clock.now());
-                let mark = Mark { stamp, looked_at, ..mark.unwrap_or_default() };
-                this.marks.push((item.name.clone(), Some(mark)));
+                this.looked(item, Mark { stamp, etag, modified, looked_at, ..Mark::default() });
             }
             Ok(Looked::Gone) => {
                 this.run.gone.extend(texts.into_iter().flat_map(BTreeMap::values));
-                this.marks.push((item.name.clone(), None));
+                this.looked(item, Mark { looked_at: on.clock.now(), is_empty: true, ..Mark::default() });
             }
-            Ok(Looked::Failed(why)) => this.failed(item, &why),
+            Ok(Looked::Failed(why)) => this.failed(item, before, &why, on.clock.now()),
             Err(error) => {
                 // What was read need not be read again.
                 if job.check().is_ok() {
@@ -171,9 +184,16 @@ pub(super) async fn follow<P: Place>(
         if this.run.is_full() || on.clock.now() - this.published_at >= WAIT {
             this.publish(on, job, false).await?;
         }
+        if on.clock.now() - began_at >= TURN && this.run.done < this.run.of {
+            this.publish(on, job, false).await?;
+            let (done, of) = (this.run.done, this.run.of);
+            let message = format!("{done} of {of} were looked at. It goes on when others have had their turn.");
+            let left_at = Some(this.run.share(done));
+            return Ok(Synced { changes: this.run.changes, cursor: None, message, left_at });
+        }
     }
     this.publish(on, job, true).await?;
-    Ok(Synced { message: this.message(items.len()), changes: this.run.changes, cursor: None })
+    Ok(Synced { message: this.message(), changes: this.run.changes, cursor: None, left_at: None })
 }
 
 impl Following<'_> {
@@ -188,26 +208,38 @@ impl Following<'_> {
         let names: HashSet<&str> = read.iter().map(|document| document.source_file.as_str()).collect();
         let left = before.into_iter().flatten().filter(|(name, _)| !names.contains(name.as_str()));
         self.run.gone.extend(left.map(|(_, id)| *id));
-        self.marks.push((item.name.clone(), Some(Mark { stamp: item.stamp.clone(), ..mark })));
+        self.looked(item, Mark { stamp: item.stamp.clone(), ..mark });
         read.into_iter().for_each(|document| self.run.take(document));
     }
 
-    /// Tells of parts that could not be read, of the first of them.
-    fn left_out(&mut self, skipped: Vec<String>) {
-        let room = NOTES.saturating_sub(self.told.len());
-        self.told.extend(skipped.iter().take(room).map(|why| why.trim_end_matches('.').to_owned()));
+    /// It could not be read now: what was known of it `before` holds.
+    fn failed(&mut self, item: &Item, before: Option<Mark>, why: &str, looked_at: Millis) {
+        let failed = Some(why.trim_end_matches('.').to_owned());
+        let before = before.unwrap_or(Mark { is_empty: true, ..Mark::default() });
+        self.looked(item, Mark { looked_at, failed, left_out: vec![], ..before });
     }
 
-    fn failed(&mut self, item: &Item, why: &str) {
-        self.failures += 1;
-        if self.failures <= NAMED {
-            self.told.push(format!("{}: {}", item.name, why.trim_end_matches('.')));
+    /// Keeps what is known of a thing now.
+    fn looked(&mut self, item: &Item, mark: Mark) {
+        self.tell(item, &mark);
+        self.marks.push((item.name.clone(), Some(mark)));
+    }
+
+    /// Tells of what could not be read, of the first of it.
+    fn tell(&mut self, item: &Item, mark: &Mark) {
+        if let Some(why) = &mark.failed {
+            self.failures += 1;
+            if self.failures <= NAMED {
+                self.told.push(format!("{}: {why}", item.name));
+            }
         }
+        let room = NOTES.saturating_sub(self.told.len());
+        self.told.extend(mark.left_out.iter().take(room).cloned());
     }
 
     /// What was left out or could not be read; nothing when all was.
-    fn message(&self, of: usize) -> String {
-        let told = self.told.join("; ");
+    fn message(&self) -> String {
+        let (told, of) = (self.told.join("; "), self.run.of);
         match (self.failures, told.is_empty()) {
             (_, true) => String::new(),
             (0, false) => format!("{told}."),
@@ -221,7 +253,9 @@ impl Following<'_> {
             return Ok(());
         }
         // Whose a document is is kept before it is there: otherwise one whose run ends in between would stay for ever.
-        let fresh = marks.iter().filter(|(item, mark)| mark.is_some() && !self.known.contains_key(item));
+        let is_ours = |mark: &Mark| !mark.is_empty;
+        let is_known = |item: &String| self.known.get(item).is_some_and(is_ours);
+        let fresh = marks.iter().filter(|(item, mark)| mark.as_ref().is_some_and(is_ours) && !is_known(item));
         let fresh = fresh.map(|(item, _)| (item.clone(), Some(Mark::default()))).collect();
         keep(on, job, self.run.sync, fresh).await?;
         self.run.publish(on, job, is_last).await?;
@@ -285,7 +319,8 @@ fn documents(
     for outline in outlines {
         let name = outline.source_file;
         let holders = name.match_indices(within).filter_map(|(at, _)| name.get(..at));
-        let holder = std::iter::once(name.as_str()).chain(holders).find(|holder| known.contains_key(*holder));
+        let is_ours = |holder: &&str| known.get(*holder).is_some_and(|mark| !mark.is_empty);
+        let holder = std::iter::once(name.as_str()).chain(holders).find(is_ours);
         if let Some(holder) = holder.map(str::to_owned) {
             documents.entry(holder).or_default().insert(name, outline.id);
         }

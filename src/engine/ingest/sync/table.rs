@@ -103,7 +103,7 @@ pub(super) async fn follow(
         rows.read(on, job, None, Some(some)).await?;
     }
     rows.run.publish(on, job, true).await?;
-    Ok(Synced { changes: rows.run.changes, cursor: reached, message: String::new() })
+    Ok(Synced { changes: rows.run.changes, cursor: reached, message: String::new(), left_at: None })
 }
 
 /// The documents of a dataset that came of a table before, by key.
