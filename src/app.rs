@@ -136,7 +136,8 @@ impl App {
     pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
         let folder = FolderLock::take(&config.data_dir)?;
         let office = Office::open(config, clock).await?;
-        let engines = Engines::new(&office.config, &office.db, &office.clock, worker, office.sources())?;
+        let (sources, master) = (office.sources(), office.master.clone());
+        let engines = Engines::new(&office.config, &office.db, &office.clock, worker, sources, master)?;
         engines.search.begin_work().await;
         engines.datasets.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::base::outbound::Trusted;
 
-/// A web site that is not public, and the workspace that may keep documents from it: `acme=https://wiki.internal`.
+/// A web site, or a server that speaks S3's protocol, that is not public, and the workspace that may keep documents from it: `acme=https://wiki.internal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrivateSite {
     /// The workspace's slug.

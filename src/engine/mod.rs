@@ -24,6 +24,7 @@ use std::sync::Arc;
 use self::agent::conversation::Questions;
 use self::agent::planner::Planners;
 use crate::base::clock::Clock;
+use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::store::Db;
 
@@ -51,7 +52,7 @@ impl Engines {
         Planners::new(vec![Arc::new(agent::english::English)])
     }
 
-    /// `worker` is the executable that runs SQL (this program itself).
+    /// `worker` is the executable that runs SQL (this program itself); `master` seals what must not be seen.
     ///
     /// # Errors
     /// The data folder cannot be used.
@@ -61,6 +62,7 @@ impl Engines {
         clock: &Clock,
         worker: PathBuf,
         sources: sql::remote::sources::Sources,
+        master: MasterKey,
     ) -> std::io::Result<Self> {
         let files = files::Files::new(&config.data_dir)?;
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
@@ -83,7 +85,7 @@ impl Engines {
         let datasets = datasets::Datasets::new(db.clone(), clock.clone(), on, dependents, read, keep);
         let most = config.limits.budgets.upload_bytes;
         let uploads = uploads::Uploads::new(files.clone(), clock.clone(), most);
-        let (on, places) = ((db.clone(), clock.clone()), ingest::sync::Places::new(config));
+        let (on, places) = ((db.clone(), clock.clone()), ingest::sync::Places::new(config, master));
         let ingest = ingest::Ingest::new(on, files, sql.clone(), search.clone(), datasets.clone(), places);
         let catalog = catalog::Catalog::new(db.clone());
         let syncs = syncs::Syncs::new(db.clone(), clock.clone());

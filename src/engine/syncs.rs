@@ -13,7 +13,7 @@ use crate::engine::job::Job;
 use crate::model::dataset::{Kind, NAMES, is_name};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-use crate::model::sync::{DocumentSync, Origin, Run, State};
+use crate::model::sync::{Checked, DocumentSync, Run, State};
 use crate::store::{self, Db};
 
 /// How long a node holds a run without a word.
@@ -48,8 +48,8 @@ impl Syncs {
     }
 
     /// Keeps a dataset of documents from an origin from now on, and wants its first run. A definition that was there under the
-    /// name gives way; one of another table, site or folder leaves the documents of the one before where they are. The origin is one
-    /// that [`crate::engine::ingest::Ingest::checked_origin`] gave.
+    /// name gives way; one of another table, site, folder or bucket leaves the documents of the one before where they are. The origin
+    /// is one that [`crate::engine::ingest::Ingest::checked_origin`] gave.
     ///
     /// # Errors
     /// `invalid_argument` in the name of what is wrong.
@@ -57,7 +57,7 @@ impl Syncs {
         &self,
         job: &Job<'_>,
         name: &str,
-        origin: Origin,
+        Checked { origin, sealed_secret }: Checked,
         every_minutes: Option<i64>,
     ) -> Result<DocumentSync> {
         if !is_name(name) {
@@ -83,6 +83,7 @@ impl Syncs {
             name: name.to_owned(),
             cursor: same.and_then(|same| same.cursor.clone()),
             origin,
+            sealed_secret,
             every_minutes,
             run: self.wanted_run(now),
             created_at: before.as_ref().map_or(now, |before| before.created_at),

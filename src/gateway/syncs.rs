@@ -20,7 +20,7 @@ use crate::model::sync::{DocumentSync, Run, State};
 const LOOK: Duration = Duration::from_secs(5);
 /// The longest that a turn may take; what it had published by then stays, and the next run goes on from there.
 const TIME: Duration = Duration::from_secs(6 * 60 * 60);
-/// Runs at the same time. Each reads a table, a site or a folder, and waits for its turns at the encoder with imports.
+/// Runs at the same time. Each reads a table or a place, and waits for its turns at the encoder with imports.
 const LANES: usize = 2;
 
 impl Gateway {

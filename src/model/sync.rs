@@ -1,5 +1,5 @@
 //! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site,
-//! the files of a folder.
+//! the files of a folder, the objects of a bucket.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +20,8 @@ pub enum Origin {
     Site(Site),
     /// Each file of a folder that the operator gave to the workspace, by the name that it has there.
     Folder(String),
+    /// Each object of a bucket of S3, or of a server that speaks its protocol, by its key.
+    Bucket(Bucket),
     /// Each row of a table is one; the fields of this kind stand by themselves.
     #[serde(untagged)]
     Table(Mapping),
@@ -30,22 +32,28 @@ impl Origin {
     pub fn table(&self) -> Option<&Mapping> {
         match self {
             Origin::Table(mapping) => Some(mapping),
-            Origin::Site(_) | Origin::Folder(_) => None,
+            Origin::Site(_) | Origin::Folder(_) | Origin::Bucket(_) => None,
         }
     }
 
-    /// What people call it: the table's name, the sitemap's address, the folder's name.
+    /// What people call it: the sitemap's address, and the name of anything else.
     pub fn name(&self) -> &str {
         match self {
             Origin::Table(mapping) => &mapping.table,
             Origin::Site(site) => &site.sitemap,
             Origin::Folder(name) => name,
+            Origin::Bucket(bucket) => &bucket.name,
         }
     }
 
     /// Whether what is known of the things of one is known of the other's.
     pub fn is_of_same_place(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other) && self.name() == other.name()
+        match (self, other) {
+            (Origin::Bucket(one), Origin::Bucket(other)) => {
+                (&one.endpoint, &one.name) == (&other.endpoint, &other.name)
+            }
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other) && self.name() == other.name(),
+        }
     }
 }
 
@@ -55,6 +63,7 @@ impl fmt::Display for Origin {
             Origin::Table(mapping) => write!(f, "the table {}", mapping.table),
             Origin::Site(site) => write!(f, "the site {}", site.root()),
             Origin::Folder(name) => write!(f, "the folder {name}"),
+            Origin::Bucket(bucket) => write!(f, "the bucket {}", bucket.name),
         }
     }
 }
@@ -80,11 +89,42 @@ impl Site {
     }
 }
 
-/// What is known of a page or file since it was read: by it the next run sees whether it has changed.
+/// Which objects of a bucket become documents. The secret of the access key is kept apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bucket {
+    #[schemars(length(min = 3, max = 63))]
+    pub name: String,
+    /// The region that the bucket is in, such as eu-central-1; other servers than Amazon's may do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// Only objects whose keys begin so, such as handbook/; all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub prefix: Option<String>,
+    /// The https address of a server that speaks S3's protocol, such as MinIO; Amazon's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2048))]
+    pub endpoint: Option<String>,
+    /// The id of an access key that may list and read the bucket; without it the bucket is read as everybody may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    pub access_key_id: Option<String>,
+}
+
+/// An origin as it is kept.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub origin: Origin,
+    /// The secret of a bucket's access key, sealed with the master key for this bucket and this access key alone.
+    pub sealed_secret: Option<String>,
+}
+
+/// What is known of a page, file or object since it was read: by it the next run sees whether it has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What the list of its place said of it, such as a sitemap's `lastmod`, or a file's
-    /// size and time; `None` where it said nothing.
+    /// What the list of its place said of it, such as a sitemap's `lastmod`, a file's
+    /// size and time, or an object's `ETag`; `None` where it said nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<String>,
     /// `ETag` and `Last-Modified` of its answer, as they were sent.
@@ -218,6 +258,8 @@ pub struct DocumentSync {
     /// The dataset of documents.
     pub name: String,
     pub origin: Origin,
+    /// As in [`Checked`].
+    pub sealed_secret: Option<String>,
     /// From the end of one run to the next; `None`: when somebody asks.
     pub every_minutes: Option<i64>,
     /// Up to where changes are known, as the engine writes the value; `None` before the first run has ended.
@@ -282,6 +324,14 @@ mod tests {
         assert!(!read.is_of_same_place(&table));
         let folder: Origin = serde_json::from_str(r#"{"folder":"handbook"}"#).unwrap();
         assert_eq!((folder.to_string().as_str(), &folder), ("the folder handbook", &Origin::Folder("handbook".into())));
+        let bucket = r#"{"bucket":{"name":"docs","endpoint":"https://minio.example"}}"#;
+        let read: Origin = serde_json::from_str(bucket).unwrap();
+        assert_eq!(
+            (serde_json::to_string(&read).unwrap().as_str(), read.to_string().as_str()),
+            (bucket, "the bucket docs")
+        );
+        let amazon: Origin = serde_json::from_str(r#"{"bucket":{"name":"docs"}}"#).unwrap();
+        assert!(!read.is_of_same_place(&amazon), "it is another's of the same name");
         for bad in [r#"{"site":{"sitemap":"x","path":[]}}"#, r#"{"table":"posts","key":"id"}"#, "{}"] {
             assert!(serde_json::from_str::<Origin>(bad).is_err(), "{bad}");
         }

@@ -1,17 +1,18 @@
 //! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web
-//! site, the files of a folder.
+//! site, the files of a folder, the objects of a bucket.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Done;
 use crate::base::clock::rfc3339;
+use crate::base::secret::Secret;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
-use crate::model::sync::{DocumentSync, Mapping, Origin, Run, Site, State};
+use crate::model::sync::{Bucket, DocumentSync, Mapping, Origin, Run, Site, State};
 
 const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, ..Info::MANAGE };
 
@@ -93,8 +94,8 @@ impl Operation for ListSyncs {
     const INFO: Info = Info {
         name: "list_document_syncs",
         title: "List datasets that follow something else",
-        description: "Lists the datasets of documents that are kept from tables, web sites and folders, with the last run of \
-                      each.",
+        description: "Lists the datasets of documents that are kept from tables, web sites, folders and buckets, with the last \
+                      run of each; never their secrets.",
         read_only: true,
         route: Route { method: "GET", path: "/document-syncs" },
         ..MANAGE
@@ -112,18 +113,25 @@ impl Operation for ListSyncs {
 }
 
 /// Arguments.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSync {
     /// The dataset of documents: one that is there, or a new one, which no client sees until it is published.
     #[schemars(regex(pattern = "^[a-z_][a-z0-9_]{0,62}$"))]
     pub name: String,
-    /// The web site whose pages become documents; either this, a folder, or a table.
+    /// The web site whose pages become documents; either this, a folder, a bucket, or a table.
     #[serde(default)]
     pub site: Option<Site>,
     /// The folder whose files become documents: the name of one that the operator gave to this workspace.
     #[serde(default)]
     pub folder: Option<String>,
+    /// The bucket of S3, or of a server that speaks its protocol, whose objects become documents.
+    #[serde(default)]
+    pub bucket: Option<Bucket>,
+    /// The secret of the bucket's access key, each time that the bucket is set. It is sealed at rest and never shown.
+    #[serde(default)]
+    #[schemars(length(max = 500))]
+    pub secret_access_key: Option<String>,
     /// The table whose rows become documents; what follows is of it.
     #[serde(default)]
     pub table: Option<String>,
@@ -160,14 +168,20 @@ pub struct SetSync {
     pub every_minutes: Option<i64>,
 }
 
+impl std::fmt::Debug for SetSync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SetSync").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Operation for SetSync {
     const INFO: Info = Info {
         name: "set_document_sync",
-        title: "Keep documents from a table, a web site or a folder",
+        title: "Keep documents from a table, a web site, a folder or a bucket",
         description: "Keeps a dataset of documents from a table (each row is a document, known by its key), from the pages \
-                      that a web site's sitemap names, or from the files of a folder that the operator gave: what is new or \
-                      changed there is indexed, and documents of what is gone go. The first run begins at once; \
-                      rag_admin_sync asks for more.",
+                      that a web site's sitemap names, from the files of a folder that the operator gave, or from the \
+                      objects of a bucket of S3: what is new or changed there is indexed, and documents of what is gone go. \
+                      The first run begins at once; rag_admin_sync asks for more.",
         route: Route { method: "POST", path: "/document-syncs" },
         example: r#"{"name":"posts_texts","table":"posts","key":"id","title":"title","text":["body"],"changed":"updated_at"}"#,
         ..MANAGE
@@ -180,13 +194,16 @@ impl Operation for SetSync {
 
     fn target(&self) -> String {
         let site = self.site.as_ref().map(|site| site.sitemap.as_str());
-        format!("{} {}", self.name, self.table.as_deref().or(site).or(self.folder.as_deref()).unwrap_or_default())
+        let bucket = self.bucket.as_ref().map(|bucket| bucket.name.as_str());
+        let from = self.table.as_deref().or(site).or(self.folder.as_deref()).or(bucket).unwrap_or_default();
+        format!("{} {from}", self.name)
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
         let (name, every_minutes) = (self.name.clone(), self.every_minutes);
-        let origin = on.engines.ingest.checked_origin(job, &self.origin()?).await?;
-        Ok(on.engines.syncs.define(job, &name, origin, every_minutes).await?.into())
+        let secret = self.secret_access_key.clone().map(Secret::new);
+        let checked = on.engines.ingest.checked_origin(job, &self.origin()?, secret.as_ref()).await?;
+        Ok(on.engines.syncs.define(job, &name, checked, every_minutes).await?.into())
     }
 }
 
@@ -197,6 +214,8 @@ impl SetSync {
             name: _,
             site,
             folder,
+            bucket,
+            secret_access_key: _,
             table,
             key,
             title,
@@ -211,9 +230,10 @@ impl SetSync {
         let is_of_rows = [&key, &title, &changed, &created, &tags].iter().any(|column| column.is_some())
             || markdown
             || !(text.is_empty() && metadata.is_empty());
-        let origin = match (site, folder, table) {
-            (Some(site), None, None) => Origin::Site(site),
-            (None, Some(folder), None) => Origin::Folder(folder),
+        let places = [site.map(Origin::Site), folder.map(Origin::Folder), bucket.map(Origin::Bucket)];
+        let mut places = places.into_iter().flatten();
+        let origin = match (places.next(), places.next(), table) {
+            (Some(place), None, None) => place,
             (None, None, Some(table)) => {
                 let key = key.ok_or_else(|| Error::invalid("key", "Name the column that tells the rows apart."))?;
                 return Ok(Origin::Table(Mapping {
@@ -229,7 +249,7 @@ impl SetSync {
                 }));
             }
             _ => {
-                let message = "Name one thing to keep documents from: a table, a site, or a folder.";
+                let message = "Name one thing to keep documents from: a table, a site, a folder, or a bucket.";
                 return Err(Error::invalid("table", message));
             }
         };
@@ -251,8 +271,8 @@ impl Operation for DeleteSync {
     const INFO: Info = Info {
         name: "delete_document_sync",
         title: "Follow it no more",
-        description: "Ends that a dataset of documents follows its table, web site or folder, and a run that is under way. The \
-                      documents stay.",
+        description: "Ends that a dataset of documents follows its table, web site, folder or bucket, and a run that is under \
+                      way. The documents stay.",
         route: Route { method: "DELETE", path: "/document-syncs/{name}" },
         example: r#"{"name":"posts_texts"}"#,
         ..MANAGE

@@ -85,6 +85,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (26, "failures in the record", include_str!("../../migrations/0026_audit_failures.sql")),
     (27, "what is known of pages", include_str!("../../migrations/0027_document_sync_marks.sql")),
     (28, "turns of runs", include_str!("../../migrations/0028_document_sync_turns.sql")),
+    (29, "documents from buckets", include_str!("../../migrations/0029_document_sync_buckets.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.

@@ -13,7 +13,7 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::sync::{DocumentSync, Run};
 
-const SELECT: &str = "SELECT org_id, name, mapping, every_minutes, cursor, job_id, state, message, progress, changes, \
+const SELECT: &str = "SELECT org_id, name, mapping, sealed_secret, every_minutes, cursor, job_id, state, message, progress, changes, \
                       created_at, requested_at, ended_at, synced_at FROM document_syncs";
 
 /// Those that are due at `$1`: asked for, left by their node, or by their own time.
@@ -23,9 +23,9 @@ const DUE: &str = "(state = 'waiting' OR (state = 'running' AND leased_until <= 
 /// Keeps a definition in the place of one of its name, and wants a run of it. A run of the one before is not held any more.
 pub async fn put(on: &mut Scoped, sync: &DocumentSync) -> Result<()> {
     let sql = "INSERT INTO document_syncs (org_id, name, mapping, every_minutes, cursor, job_id, state, message, progress, \
-                   changes, node, leased_until, created_at, requested_at, ended_at, synced_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, '', 0, $9, $10, NULL, $11) \
-               ON CONFLICT (org_id, name) DO UPDATE SET mapping = excluded.mapping, \
+                   changes, node, leased_until, created_at, requested_at, ended_at, synced_at, sealed_secret) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, '', 0, $9, $10, NULL, $11, $12) \
+               ON CONFLICT (org_id, name) DO UPDATE SET mapping = excluded.mapping, sealed_secret = excluded.sealed_secret, \
                    every_minutes = excluded.every_minutes, cursor = excluded.cursor, job_id = excluded.job_id, \
                    state = excluded.state, message = excluded.message, progress = 0, changes = NULL, node = '', \
                    leased_until = 0, requested_at = excluded.requested_at, ended_at = NULL";
@@ -41,6 +41,7 @@ pub async fn put(on: &mut Scoped, sync: &DocumentSync) -> Result<()> {
         .bind(sync.created_at)
         .bind(sync.run.requested_at)
         .bind(sync.synced_at)
+        .bind(sync.sealed_secret.clone())
         .execute(&mut **on)
         .await?;
     Ok(())
@@ -174,6 +175,7 @@ fn read(row: &AnyRow) -> Result<DocumentSync> {
         org: text_id(row, "org_id")?,
         name: row.try_get("name")?,
         origin: serde_json::from_str(&row.try_get::<String, _>("mapping")?).map_err(Error::internal)?,
+        sealed_secret: row.try_get("sealed_secret")?,
         every_minutes: row.try_get("every_minutes")?,
         cursor: row.try_get("cursor")?,
         run: Run {

@@ -194,6 +194,7 @@ fn kept(org: Id<Org>) -> DocumentSync {
         org,
         name: "notes".into(),
         origin: Origin::Table(mapping),
+        sealed_secret: None,
         every_minutes: None,
         cursor: None,
         run: sync::Run::wanted("j".into(), 0),

@@ -7,10 +7,12 @@
 //!          gone through, and what they hold is read the same way
 //! sheets   workbook → tables
 //! sitemap  list of a web site's pages → addresses
+//! bucket   list of a bucket's objects → keys
 //! ```
 //!
 //! One file a family of formats. Sizes, counts and depths are bounded by one [`Budget`] for all that is within a file.
 
+pub mod bucket;
 mod budget;
 pub mod decode;
 pub mod detect;

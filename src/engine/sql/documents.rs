@@ -9,6 +9,7 @@ use serde_json::json;
 use super::import::memory_mb;
 use super::{Outcome, SqlEngine, Task, TaskLimits};
 use crate::engine::extract::Found;
+use crate::engine::extract::bucket::Said;
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::extract::sitemap::Sitemap;
 use crate::engine::job::Job;
@@ -52,6 +53,18 @@ impl SqlEngine {
         match self.read_in_worker(job, source, name, task).await? {
             Outcome::Sitemap(sitemap) => Ok(sitemap),
             other => Err(Error::internal(format!("a worker answered a sitemap with {other:?}"))),
+        }
+    }
+
+    /// What a server says of the bucket `name`.
+    ///
+    /// # Errors
+    /// As [`SqlEngine::documents`].
+    pub async fn bucket(&self, job: &Job<'_>, source: &Path, name: &str) -> Result<Said> {
+        let task = |source, limits| Task::Bucket { source, limits };
+        match self.read_in_worker(job, source, name, task).await? {
+            Outcome::Bucket(said) => Ok(said),
+            other => Err(Error::internal(format!("a worker answered the list of a bucket with {other:?}"))),
         }
     }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::render::Shape;
 use crate::engine::extract::Found;
+use crate::engine::extract::bucket::Said;
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::extract::sitemap::Sitemap;
 use crate::engine::sql::{ImportedTable, TableFormat};
@@ -71,6 +72,8 @@ pub(super) enum Task {
     Sheets { source: PathBuf, limits: TaskLimits },
     /// The addresses of an untrusted sitemap.
     Sitemap { source: PathBuf, limits: TaskLimits },
+    /// What an untrusted server says of a bucket.
+    Bucket { source: PathBuf, limits: TaskLimits },
 }
 
 /// What a server says after the first task.
@@ -123,6 +126,7 @@ pub(super) enum Outcome {
     Found(Found),
     Sheets(Vec<Sheet>),
     Sitemap(Sitemap),
+    Bucket(Said),
 }
 
 /// What is known of the rows beside their values.

@@ -16,7 +16,7 @@ use crate::model::sync::State;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdminSync {
-    /// Datasets of documents that are kept from tables, web sites or folders; an empty list means all of them.
+    /// Datasets of documents that are kept from tables, web sites, folders or buckets; an empty list means all of them.
     #[schemars(length(max = 100))]
     pub source_names: Vec<String>,
 }
@@ -46,8 +46,8 @@ impl Operation for AdminSync {
     const INFO: Info = Info {
         name: "rag_admin_sync",
         title: "Bring documents up to date",
-        description: "Starts taking over what changed in the tables, web sites and folders that datasets of documents are kept \
-                      from. Returns at once; rag_admin_stats tells how far it is and what it changed.",
+        description: "Starts taking over what changed in the tables, web sites, folders and buckets that datasets of documents \
+                      are kept from. Returns at once; rag_admin_stats tells how far it is and what it changed.",
         action: Action::WriteDatasets,
         read_only: false,
         route: Route { method: "POST", path: "/rag/admin_sync" },

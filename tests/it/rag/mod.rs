@@ -1,5 +1,6 @@
 //! Retrieval for agents that search on their own: ways of searching, filters, pages, content by id, rows by key.
 
+mod buckets;
 mod content;
 mod filters;
 mod folders;

@@ -382,6 +382,7 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
             org,
             name: "texts".into(),
             origin: Origin::Table(mapping),
+            sealed_secret: None,
             every_minutes: Some(5),
             cursor: None,
             run: Run::wanted("first".into(), clock.now()),

@@ -118,6 +118,7 @@ async fn a_run_goes_on_at_the_next_start_after_its_program_was_killed_or_stopped
         org,
         name: "pages".into(),
         origin,
+        sealed_secret: None,
         every_minutes: None,
         cursor: None,
         run: Run::wanted("first".into(), now),

@@ -6,4 +6,5 @@ pub mod dump;
 pub mod operations;
 pub mod program;
 pub mod qdrant;
+pub mod s3;
 pub mod service;

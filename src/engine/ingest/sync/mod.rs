@@ -6,8 +6,10 @@
 //! place    what is listed and then read one by one: what such origins share
 //!   site     pages of a web site, as far as robots lets them be read
 //!   folder   files of a folder of the operator's
+//!   bucket   objects of a bucket of S3
 //! ```
 
+mod bucket;
 mod folder;
 mod place;
 mod robots;
@@ -19,16 +21,18 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use self::bucket::Objects;
 use self::folder::Shelf;
 pub use self::place::Places;
 use self::site::Visit;
 use super::{Edit, Ingest};
 use crate::base::id::Id;
+use crate::base::secret::Secret;
 use crate::engine::job::Job;
 use crate::model::dataset::{NAMES, is_name};
 use crate::model::document::{Changes, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
-use crate::model::sync::{DocumentSync, Origin};
+use crate::model::sync::{Checked, DocumentSync, Origin};
 use crate::model::version::How;
 
 /// Bytes of texts that are published together, and documents.
@@ -65,16 +69,23 @@ struct Run<'a> {
 }
 
 impl Ingest {
-    /// An origin as it will be kept: names as they are written where it is, addresses in full.
+    /// An origin as it will be kept: names as they are written where it is, addresses in full, and the `secret` of a bucket's
+    /// access key sealed.
     ///
     /// # Errors
     /// `invalid_argument` in the name of what is wrong, with the nearest that there is.
-    pub async fn checked_origin(&self, job: &Job<'_>, origin: &Origin) -> Result<Origin> {
-        Ok(match origin {
+    pub async fn checked_origin(&self, job: &Job<'_>, origin: &Origin, secret: Option<&Secret>) -> Result<Checked> {
+        let origin = match origin {
+            Origin::Bucket(bucket) => return bucket::checked(self, job, bucket, secret).await,
+            _ if secret.is_some() => {
+                let message = "A secret is that of a bucket's access key, and no bucket is named.";
+                return Err(Error::invalid("secret_access_key", message));
+            }
             Origin::Table(mapping) => Origin::Table(table::checked(job, mapping)?.1),
             Origin::Site(site) => Origin::Site(site::checked(self, job, site).await?),
             Origin::Folder(name) => Origin::Folder(folder::checked(self, job, name).await?),
-        })
+        };
+        Ok(Checked { origin, sealed_secret: None })
     }
 
     /// Brings a dataset of documents up to its origin, or a long way there: a place is read for ten minutes at once, and the next
@@ -82,10 +93,9 @@ impl Ingest {
     ///
     /// # Errors
     /// `invalid_argument` for what is not there any more, for a key that is none, and for a list that names nothing;
-    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages or files, and a list that takes longer than 20 minutes;
-    /// `source_unavailable` for a site that does not answer
-    /// and a folder that cannot be read; those
-    /// of the table's engine, and of [`Ingest::import`]. What was published before stays.
+    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages, files or objects, and a list that takes longer than 20
+    /// minutes; `source_unavailable` for a site that does not answer, a folder that cannot be read and a bucket that cannot be
+    /// listed; those of the table's engine, and of [`Ingest::import`]. What was published before stays.
     pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
         if !is_name(&sync.name) {
             return Err(Error::invalid("name", NAMES));
@@ -103,6 +113,11 @@ impl Ingest {
                 let mut shelf = Shelf::open(self, job, name).await?;
                 let listed = in_time(job, shelf.list(&job.within(job.budget).at_most(LISTING)).await)?;
                 place::follow(self, job, run, &mut shelf, listed).await
+            }
+            Origin::Bucket(bucket) => {
+                let mut objects = Objects::open(self, job, bucket, sync.sealed_secret.as_deref()).await?;
+                let listed = in_time(job, objects.list(self, &job.within(job.budget).at_most(LISTING)).await)?;
+                place::follow(self, job, run, &mut objects, listed).await
             }
         }
     }

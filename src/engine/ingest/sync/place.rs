@@ -1,16 +1,20 @@
-//! What is listed and then read one by one: pages of a site, files of a folder. What is known of each is kept beside the sync
+//! What is listed and then read one by one: pages of a site, files of a folder, objects of a bucket. What is known of each is kept beside the sync
 //! ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on where another
 //! broke off, or where it let others go first itself.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
+use url::Url;
 
 use super::{Ingest, Run, Synced};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::base::outbound::{self, Refused, Trusted};
+use crate::base::secret::MasterKey;
 use crate::config::{Config, PrivateSite, SyncFolder};
 use crate::engine::ingest::SourceFile;
 use crate::engine::job::Job;
@@ -35,16 +39,19 @@ pub struct Places {
     pub(super) folders: Vec<SyncFolder>,
     /// What sites are told of us (RFC 9110 §10.1.5).
     pub(super) agent: String,
+    /// Seals the secrets of access keys.
+    pub(super) master: MasterKey,
     /// When each origin may be asked again: by one run at a time, whichever workspaces keep documents from it.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Instant>>>>,
 }
 
 impl Places {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, master: MasterKey) -> Self {
         Self {
             private_sites: config.sync_private_sites.clone(),
             folders: config.sync_folders.clone(),
             agent: format!("dragoman (+{})", config.issuer()),
+            master,
             turns: Mutex::default(),
         }
     }
@@ -56,6 +63,31 @@ impl Places {
         let new = || Arc::new(tokio::sync::Mutex::new(Instant::now()));
         turns.entry(origin).or_insert_with(new).clone()
     }
+}
+
+/// A client for the origin of an address that a member named: of a public one, or of one that the operator has opened for
+/// their workspace; `None` for any other.
+pub(super) async fn client(on: &Ingest, job: &Job<'_>, url: &Url) -> Result<Option<reqwest::Client>> {
+    let workspace = store::orgs::by_id(on.db.pool(), job.pass.org()).await?.map(|org| org.slug);
+    let private = on.places.private_sites.iter().filter(|private| Some(&private.workspace) == workspace.as_ref());
+    let private: Vec<Trusted> = private.map(|private| private.site.clone()).collect();
+    match job.wait(outbound::site_client(url, &private)).await? {
+        Ok(client) => Ok(Some(client)),
+        Err(Refused::Failed(why)) => Err(Error::internal(why)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Sends a request through such a client, and waits for so long for so many bytes.
+pub(super) async fn send(
+    job: &Job<'_>,
+    client: &reqwest::Client,
+    request: http::Request<Vec<u8>>,
+    most: usize,
+    time: Duration,
+) -> Result<std::result::Result<http::Response<Vec<u8>>, Refused>> {
+    let asked = tokio::time::timeout(time, outbound::exchange(client, request, most));
+    Ok(job.wait(asked).await?.unwrap_or_else(|_| Err(Refused::Failed("out of time".into()))))
 }
 
 /// Where things are read.

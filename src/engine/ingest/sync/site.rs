@@ -13,15 +13,14 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::Ingest;
-use super::place::{Item, Listed, Looked, MOST, Place, too_many};
+use super::place::{Item, Listed, Looked, MOST, Place, client, send, too_many};
 use super::robots::Robots;
 use crate::base::counted::counted;
-use crate::base::outbound::{self, Refused, Trusted};
+use crate::base::outbound::Refused;
 use crate::engine::extract::sitemap::Sitemap;
 use crate::engine::job::Job;
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{Mark, Site};
-use crate::store;
 
 /// Our product token in robots.txt.
 const AGENT: &str = "dragoman";
@@ -96,20 +95,16 @@ async fn reach(on: &Ingest, job: &Job<'_>, site: &Site) -> Result<(Url, reqwest:
     let url = url.ok_or_else(|| {
         Error::invalid("site.sitemap", "The sitemap is an address such as https://www.example.com/sitemap.xml.")
     })?;
-    let workspace = store::orgs::by_id(on.db.pool(), job.pass.org()).await?.map(|org| org.slug);
-    let private = on.places.private_sites.iter().filter(|private| Some(&private.workspace) == workspace.as_ref());
-    let private: Vec<Trusted> = private.map(|private| private.site.clone()).collect();
-    match job.wait(outbound::site_client(&url, &private)).await? {
-        Ok(client) => Ok((url, client)),
-        Err(Refused::Failed(why)) => Err(Error::internal(why)),
+    let client = client(on, job, &url).await?.ok_or_else(|| {
         // One sentence for all: which names and addresses there are inside is nobody's business.
-        Err(_) => Err(Error::invalid(
+        Error::invalid(
             "site.sitemap",
             "This sitemap cannot be reached from here. It is at an https address of a public site, by its name, at port 443 \
              and without a user; sites of the operator's own network are those that the operator has opened for this \
              workspace.",
-        )),
-    }
+        )
+    })?;
+    Ok((url, client))
 }
 
 impl Visit {
@@ -306,10 +301,9 @@ impl Visit {
         let request = request.body(Vec::new()).map_err(Error::internal)?;
         let mut free_at = job.wait(self.turn.lock()).await?;
         job.wait(tokio::time::sleep_until(*free_at)).await?;
-        let asked = tokio::time::timeout(TIME, outbound::exchange(&self.client, request, most));
-        let answer = job.wait(asked).await?;
+        let answer = send(job, &self.client, request, most, TIME).await?;
         *free_at = Instant::now() + self.pause;
-        Ok(answer.unwrap_or_else(|_| Err(Refused::Failed("out of time".into()))))
+        Ok(answer)
     }
 
     /// Whether an address is of the sitemap's origin.

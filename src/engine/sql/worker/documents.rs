@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::instance::internal;
+use crate::engine::extract::bucket::{self, Said};
 use crate::engine::extract::sheets::{Sheet, Workbook};
 use crate::engine::extract::sitemap::{self, Sitemap};
 use crate::engine::extract::{self, Budget, Found};
@@ -39,6 +40,12 @@ pub(super) fn sitemap(source: &Path, close: impl FnOnce() -> io::Result<()>) -> 
     let bytes = bytes(source)?;
     close().map_err(|cause| internal(&cause))?;
     sitemap::read(&bytes)
+}
+
+pub(super) fn bucket(source: &Path, close: impl FnOnce() -> io::Result<()>) -> Result<Said> {
+    let bytes = bytes(source)?;
+    close().map_err(|cause| internal(&cause))?;
+    bucket::read(&bytes)
 }
 
 /// All of a file, when it is not too large.

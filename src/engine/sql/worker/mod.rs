@@ -99,7 +99,8 @@ fn restrict(task: &Task) -> io::Result<()> {
         Task::Profile { file: source, limits }
         | Task::Documents { source, limits, .. }
         | Task::Sheets { source, limits }
-        | Task::Sitemap { source, limits } => (limits, vec![source], vec![]),
+        | Task::Sitemap { source, limits }
+        | Task::Bucket { source, limits } => (limits, vec![source], vec![]),
         Task::Import { source, earlier, destination, limits, .. } => {
             let readable = [source].into_iter().chain(earlier).map(PathBuf::as_path).collect();
             (limits, readable, destination.parent().into_iter().collect())
@@ -154,6 +155,10 @@ fn perform(
         Task::Sitemap { source, .. } => output.answer(orders, || {
             let sitemap = documents::sitemap(&source, || sandbox::close(confinement))?;
             Ok((Outcome::Sitemap(sitemap), vec![]))
+        }),
+        Task::Bucket { source, .. } => output.answer(orders, || {
+            let said = documents::bucket(&source, || sandbox::close(confinement))?;
+            Ok((Outcome::Bucket(said), vec![]))
         }),
         Task::Import { source, format, earlier, destination, changes, limits } => output.answer(orders, || {
             let _running = running.set(connection.interrupt_handle());
