@@ -88,6 +88,8 @@ pub struct ListSyncs {}
 pub struct Listed {
     /// By name.
     pub syncs: Vec<Shown>,
+    /// The folders that the operator gave to this workspace, by their names.
+    pub folders: Vec<String>,
 }
 
 impl Operation for ListSyncs {
@@ -108,7 +110,8 @@ impl Operation for ListSyncs {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Listed> {
         let syncs = on.engines.syncs.list(job.pass.org()).await?;
-        Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect() })
+        let folders = on.engines.ingest.folders(job).await?;
+        Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect(), folders })
     }
 }
 

@@ -32,7 +32,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
     let org = service.workspace("acme").await;
     let (ann, browser) = person(service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let table = service.import(&org, "sales.csv", SHOP.as_bytes(), true).await.unwrap();
-    service.import(&org, "notes.md", b"# Notes\n\nOslo is in Norway.", true).await.unwrap();
+    let notes = service.import(&org, "notes.md", b"# Notes\n\nOslo is in Norway.", true).await.unwrap();
     service.token(&org).await;
     let token = service.access_token_of(&org, ann.id, &Scope::ALL).await;
     let (_, found) = service.tool(&token, "dragoman_search", json!({ "query": "Where is Oslo?" })).await;
@@ -87,6 +87,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
     paths.extend(inside.map(|path| format!("/w/acme{path}")));
     paths.extend(["/", "/login/confirm", "/device"].map(str::to_owned));
     paths.extend(["", "/rows", "/profile"].map(|path| format!("{dataset}{path}")));
+    paths.push(format!("/w/acme/datasets/{}", notes["dataset_id"].as_str().unwrap()));
     paths
         .extend(["", "/ask", "/edit", "/history", "/questions", "/remembered"].map(|path| format!("{ontology}{path}")));
     paths.extend(GUIDES.iter().map(|guide| format!("/w/acme/connect/{}", guide.id)));

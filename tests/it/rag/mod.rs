@@ -4,6 +4,7 @@ mod buckets;
 mod content;
 mod filters;
 mod folders;
+mod places;
 mod renew;
 mod sites;
 mod sync;

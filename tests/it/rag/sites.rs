@@ -70,7 +70,7 @@ impl Site {
         site
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(super) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.origin)
     }
 

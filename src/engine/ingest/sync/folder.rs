@@ -14,6 +14,7 @@ use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use super::Ingest;
 use super::place::{Item, Listed, Looked, MOST, Place, too_many};
 use crate::base::counted::counted;
+use crate::config::SyncFolder;
 use crate::engine::job::Job;
 use crate::engine::sql::guard::nearest;
 use crate::model::error::{Code, Error, Result};
@@ -39,10 +40,15 @@ pub(super) async fn checked(on: &Ingest, job: &Job<'_>, name: &str) -> Result<St
     Ok(named(on, job, name).await?.0)
 }
 
-async fn named(on: &Ingest, job: &Job<'_>, name: &str) -> Result<(String, PathBuf)> {
+/// Those that the operator gave to the workspace.
+pub(super) async fn own(on: &Ingest, job: &Job<'_>) -> Result<Vec<SyncFolder>> {
     let workspace = store::orgs::by_id(on.db.pool(), job.pass.org()).await?.map(|org| org.slug);
     let own = on.places.folders.iter().filter(|folder| Some(&folder.workspace) == workspace.as_ref());
-    let own: Vec<_> = own.collect();
+    Ok(own.cloned().collect())
+}
+
+async fn named(on: &Ingest, job: &Job<'_>, name: &str) -> Result<(String, PathBuf)> {
+    let own = own(on, job).await?;
     if let Some(folder) = own.iter().find(|folder| folder.name == name.trim()) {
         return Ok((folder.name.clone(), folder.path.clone()));
     }

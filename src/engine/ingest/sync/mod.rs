@@ -88,6 +88,14 @@ impl Ingest {
         Ok(Checked { origin, sealed_secret: None })
     }
 
+    /// What the folders are called that the operator gave to the workspace.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn folders(&self, job: &Job<'_>) -> Result<Vec<String>> {
+        Ok(folder::own(self, job).await?.into_iter().map(|folder| folder.name).collect())
+    }
+
     /// Brings a dataset of documents up to its origin, or a long way there: a place is read for ten minutes at once, and the next
     /// call goes on with what was not looked at since the run was asked for.
     ///

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::kept::{self, Kept};
+use super::places::Sent;
 use super::table::Shown;
 use super::{Console, Room, Slug, check, import};
 use crate::base::id::Id;
@@ -125,13 +126,15 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let change = async { change(&room, id.clone()?, &params).await };
-    let problem = match room.settle(change.await.map(Some)) {
+    let changed = async { change(&room, id.clone()?, &params).await }.await;
+    let field = changed.as_ref().err().and_then(|error| error.details.get("field")?.as_str()).map(str::to_owned);
+    let problem = match room.settle(changed.map(Some)) {
         ControlFlow::Continue((Some(to), _)) => return html::see_other(&to),
         ControlFlow::Continue((None, problem)) => problem,
         ControlFlow::Break(response) => return response,
     };
-    let page = async { page(&room, id?, false, &problem, Some(&params)).await };
+    let sent = Sent { params: &params, problem: &problem, field: field.as_deref().unwrap_or_default() };
+    let page = async { page(&room, id?, false, &problem, Some(&sent)).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
@@ -204,7 +207,7 @@ async fn page(
     dataset_id: Id<Dataset>,
     saved: bool,
     problem: &str,
-    sent: Option<&Params>,
+    sent: Option<&Sent<'_>>,
 ) -> Result<Response> {
     let schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
     let mut problem = problem.to_owned();

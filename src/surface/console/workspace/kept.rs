@@ -1,18 +1,16 @@
 //! Documents that are kept from something else, on the page of the documents, and on that of a table whose rows they are: how
-//! the last run ended, what people may ask for, and the form that begins it.
+//! the last run ended, what people may ask for, and the forms that begin it.
 
 use super::Room;
+use super::places::{self, Form, Sent, TIMES, every};
 use crate::base::id::Id;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Error, Result};
-use crate::ops::document_syncs::{DeleteSync, ListSyncs, SetSync, Shown};
+use crate::ops::document_syncs::{DeleteSync, ListSyncs, Listed, SetSync, Shown};
 use crate::ops::get_schema::{GetSchema, Schema};
 use crate::ops::rag::admin_sync::AdminSync;
 use crate::surface::form::Params;
 
-/// Minutes from run to run, as the form offers them.
-const TIMES: [(&str, &str); 4] =
-    [("", "when somebody asks"), ("60", "every hour"), ("1440", "every day"), ("10080", "every week")];
 /// Bytes of a name that is made of the table's.
 const NAME: usize = 56;
 /// Values of at least so many characters are texts, and no codes.
@@ -22,6 +20,8 @@ const LONG: usize = 25;
 pub(super) struct Kept {
     pub(super) followed: Vec<Followed>,
     pub(super) offer: Option<Offer>,
+    /// What documents that follow nothing may be kept from.
+    pub(super) forms: Vec<Form>,
 }
 
 /// Documents that follow something else.
@@ -48,11 +48,12 @@ pub(super) struct Choice {
 }
 
 impl Kept {
-    /// The section of a dataset's page; `sent` is a form that was refused.
-    pub(super) async fn of(room: &Room<'_>, schema: &Schema, sent: Option<&Params>) -> Result<Self> {
+    /// The section of a dataset's page.
+    pub(super) async fn of(room: &Room<'_>, schema: &Schema, sent: Option<&Sent<'_>>) -> Result<Self> {
         let is_table = schema.r#type == Kind::Table;
         let mut followed = Vec::new();
-        for sync in room.ask(ListSyncs {}).await?.syncs {
+        let Listed { syncs, folders } = room.ask(ListSyncs {}).await?;
+        for sync in syncs {
             let table = sync.origin.table().map(|mapping| &mapping.table);
             let (own, other) = if is_table { (table, Some(&sync.name)) } else { (Some(&sync.name), table) };
             if own != Some(&schema.table_name) {
@@ -67,8 +68,10 @@ impl Kept {
             };
             followed.push(Followed { sync, other });
         }
-        let offer = if is_table { Offer::of(schema, sent) } else { None };
-        Ok(Self { followed, offer })
+        let offer = if is_table { Offer::of(schema, sent.map(|sent| sent.params)) } else { None };
+        let is_free = !is_table && followed.is_empty();
+        let forms = if is_free { places::forms(&folders, sent) } else { vec![] };
+        Ok(Self { followed, offer, forms })
     }
 }
 
@@ -126,18 +129,18 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
             let table = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
             let (table, key) = (Some(table), Some(column("key").unwrap_or_default()));
             let text = params.all("text").map(str::to_owned).collect();
-            let every_minutes = match params.get("every").map(str::parse) {
-                None => None,
-                Some(Ok(minutes)) => Some(minutes),
-                Some(Err(_)) => return Err(Error::invalid("every", "Choose one of the times that are offered.")),
-            };
+            let every_minutes = every(params, "every")?;
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
             // What filters ask for is said by programs alone.
             let rest = SetSync::default();
             let set = SetSync { name, table, key, title, text, changed, markdown, every_minutes, ..rest };
             room.ask(set).await.map(drop)
         }
-        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+        _ => {
+            let name = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
+            let none = || Error::invalid("do", "This form is not one of this page.");
+            room.ask(places::asked(name, params)?.ok_or_else(none)?).await.map(drop)
+        }
     }
 }
 

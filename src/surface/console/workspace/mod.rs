@@ -15,6 +15,7 @@ mod kept;
 pub mod members;
 pub mod ontologies;
 pub mod overview;
+mod places;
 pub mod rows;
 pub mod settings;
 pub mod sources;
