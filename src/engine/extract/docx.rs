@@ -191,7 +191,10 @@ impl Document<'_, '_> {
         }
         match name {
             "p" => {
-                let Some(done) = self.open.pop() else { return Ok(()) };
+                let Some(mut done) = self.open.pop() else { return Ok(()) };
+                if let Some(by) = self.by.take_if(|_| !done.text.trim().is_empty()) {
+                    done.text.insert_str(0, &format!("{by}: "));
+                }
                 self.end(&done)
             }
             "tbl" => {
@@ -223,10 +226,7 @@ impl Document<'_, '_> {
             (Some(_), _) if done.text.trim().is_empty() => {}
             (Some(level), _) => self.text.heading(level, &marked())?,
             (None, Some((depth, _))) => self.text.item(*depth, if mark.is_empty() { "-" } else { mark }, &done.text)?,
-            (None, None) => match self.by.take() {
-                Some(by) => self.text.paragraph(&format!("{by}: {}", done.text))?,
-                None => self.text.paragraph(&done.text)?,
-            },
+            (None, None) => self.text.paragraph(&done.text)?,
         }
         self.show()
     }
@@ -273,8 +273,9 @@ mod tests {
         );
         let styles = "<w:styles><w:style w:styleId=\"H1\"><w:name w:val=\"heading 1\"/><w:numId w:val=\"1\"/></w:style>\
                       <w:style w:styleId=\"H2\"><w:name w:val=\"heading 2\"/><w:numId w:val=\"1\"/></w:style></w:styles>";
-        let comments =
-            "<w:comments><w:comment w:author=\"Ann\"><w:p><w:r><w:t>Why?</w:t></w:r></w:p></w:comment></w:comments>";
+        let comments = "<w:comments><w:comment w:author=\"Ann\"><w:p><w:r><w:t>Why?</w:t></w:r></w:p></w:comment>\
+                        <w:comment w:author=\"Bob\"><w:p><w:pPr><w:numPr><w:ilvl w:val=\"2\"/><w:numId w:val=\"1\"/>\
+                        </w:numPr></w:pPr><w:r><w:t>Here.</w:t></w:r></w:p></w:comment></w:comments>";
         let relations =
             "<Relationships><Relationship Id=\"r1\" Type=\"x/chart\" Target=\"charts/c.xml\"/></Relationships>";
         let chart = "<c:chart><c:title><a:t>Sales</a:t></c:title></c:chart>";
@@ -287,8 +288,8 @@ mod tests {
             ("word/charts/c.xml", chart.as_bytes()),
         ]);
         let text = read(&zip, "x.docx", &Budget::new(0)).unwrap().text;
-        let expected =
-            "# 1. Scope\n\n## 1.1 Terms\n\n## Bare\n\n    (1) item\n\nOf (a+b)/2 it is.\n\nSales\n\nAnn: Why?\n";
+        let expected = "# 1. Scope\n\n## 1.1 Terms\n\n## Bare\n\n    (1) item\n\nOf (a+b)/2 it is.\n\nSales\n\n\
+                        Ann: Why?\n\n    (2) Bob: Here.\n";
         assert_eq!(text, expected);
     }
 }

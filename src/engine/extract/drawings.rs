@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::office;
-use super::package::Package;
+use super::package::{Package, sound};
 use super::write::Text;
 use super::xml::{Node, Tag, Xml, text_of};
 use crate::model::error::Result;
@@ -38,15 +38,14 @@ impl Drawing {
 /// The charts and diagrams that a part shows, by the ids of their relations.
 pub(super) fn beside(package: &mut Package<'_>, part: &str) -> Result<BTreeMap<String, Drawing>> {
     let mut found = BTreeMap::new();
-    for (id, relation) in office::relations_of(package, part)? {
+    for (id, relation) in sound(office::relations_of(package, part))? {
         let read = match relation.kind.rsplit('/').next() {
             Some("chart") => chart,
             Some("diagramData") => diagram,
             _ => continue,
         };
-        if let Some(bytes) = package.read(&relation.target)? {
-            // A damaged drawing spoils no document.
-            found.insert(id, read(&text_of(&bytes), &relation.target).unwrap_or_default());
+        if let Some(bytes) = sound(package.read(&relation.target))? {
+            found.insert(id, sound(read(&text_of(&bytes), &relation.target))?);
         }
     }
     Ok(found)
@@ -59,7 +58,7 @@ pub(super) fn of_sheets(package: &mut Package<'_>, out: &mut Text<'_>) -> Result
         if !part.starts_with("xl/drawings/drawing") || !part.ends_with(".xml") {
             continue;
         }
-        let bytes = package.member(index)?.unwrap_or_default();
+        let bytes = sound(package.member(index))?.unwrap_or_default();
         boxes(&text_of(&bytes), &part, out)?;
         beside(package, &part)?.values().try_for_each(|drawing| drawing.write_words(out))?;
     }
@@ -214,6 +213,7 @@ fn diagram(text: &str, part: &str) -> Result<Drawing> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::error::Code;
 
     #[test]
     fn a_chart_is_its_titles_and_a_table() {
@@ -274,5 +274,29 @@ mod tests {
         let mut text = Text::new(&budget);
         of_sheets(&mut Package::open(&zip, &budget).unwrap(), &mut text).unwrap();
         assert_eq!(text.finish(), "See below\n\nSales\n");
+    }
+
+    #[test]
+    fn what_is_damaged_spoils_no_document_and_bounds_hold() {
+        let relations = "<r><Relationship Id=\"r1\" Type=\"x/chart\" Target=\"c.xml\"/></r>";
+        let members = |relations: &'static str| {
+            crate::engine::extract::tests::zipped(&[
+                ("_rels/d.xml.rels", relations.as_bytes()),
+                ("c.xml", b"<c:chart><c:title/></c:chart>"),
+            ])
+        };
+        let budget = crate::engine::extract::Budget::new(0);
+        let found = |zip: &[u8]| beside(&mut Package::open(zip, &budget).unwrap(), "d.xml").map(|found| found.len());
+        let mut zip = members(relations);
+        assert_eq!(found(&zip).unwrap(), 1);
+        // Said to be imploded: once before the member, once in the directory.
+        for (mark, method) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+            let at = zip.windows(4).rposition(|window| window == mark).unwrap();
+            zip[at + method] = 6;
+        }
+        assert_eq!(found(&zip).unwrap(), 0);
+        assert_eq!(found(&members("<r></x>")).unwrap(), 0);
+        budget.unpacked(budget.unpackable()).unwrap();
+        assert_eq!(found(&members(relations)).unwrap_err().code, Code::LimitExceeded);
     }
 }

@@ -37,11 +37,12 @@ impl Formula {
 
     /// An element ends; answers the text of the whole with the first that began.
     pub(super) fn close(&mut self) -> Option<String> {
+        let is_left_out = self.0.len() > DEPTH;
         let done = self.0.pop()?;
         match self.0.last_mut() {
             // Properties, and the same in another notation, are no pieces.
             Some(above) if !done.name.ends_with("Pr") && !done.name.starts_with("annotation") => {
-                above.pieces.push(done.text());
+                above.pieces.push(if is_left_out { String::new() } else { done.text() });
                 None
             }
             Some(_) => None,
@@ -81,5 +82,19 @@ fn grouped(sign: &str, text: &str) -> String {
         1 => format!("{sign}{text}"),
         _ if text.chars().all(char::is_alphanumeric) => format!("{sign}{text}"),
         _ => format!("{sign}({text})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nested_too_deep_is_left_out() {
+        let mut formula = Formula::default();
+        (0..DEPTH * 10).for_each(|_| formula.open("mfenced", None));
+        formula.add("x");
+        let text = (0..DEPTH * 10).find_map(|_| formula.close()).unwrap();
+        assert_eq!(text, "(".repeat(DEPTH) + &")".repeat(DEPTH));
     }
 }

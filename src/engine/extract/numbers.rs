@@ -7,8 +7,8 @@ const LETTERS: usize = 26 * 8;
 const ROMAN: usize = 3_999;
 /// Levels of a list, one in the other.
 const LEVELS: usize = 10;
-/// Characters of what says how a mark is made.
-const MARK: usize = 60;
+/// Characters of a mark, or of what says how it is made.
+pub(super) const MARK: usize = 60;
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,19 @@ pub(super) enum Form {
     None,
 }
 
+impl Form {
+    /// By the sign that OpenDocument (`num-format`) and HTML (`type`, WHATWG HTML §4.4.5) have for it.
+    pub(super) fn of(sign: &str) -> Self {
+        match sign {
+            "a" => Self::LowerLetters,
+            "A" => Self::UpperLetters,
+            "i" => Self::LowerRoman,
+            "I" => Self::UpperRoman,
+            _ => Self::Digits,
+        }
+    }
+}
+
 /// A level of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Level {
@@ -34,6 +47,8 @@ pub(super) struct Level {
     pub(super) start: usize,
     /// Whether the numbers of all levels are written with digits here.
     pub(super) is_of_digits: bool,
+    /// Whether it never begins anew.
+    pub(super) goes_on: bool,
 }
 
 /// How far a list is counted, from the outermost level; `None` for a level that has no item yet.
@@ -42,7 +57,7 @@ pub(super) struct Counts(Vec<Option<usize>>);
 
 impl Counts {
     /// Counts an item `depth` levels deep from 0, from `start` if there is one; answers its mark, which is empty for a
-    /// bullet. The levels below begin anew.
+    /// bullet. The levels below begin anew, but for those that never do.
     pub(super) fn next<'l>(
         &mut self,
         depth: usize,
@@ -50,9 +65,12 @@ impl Counts {
         level: impl Fn(usize) -> Option<&'l Level>,
     ) -> String {
         let depth = depth.min(LEVELS - 1);
-        self.0.resize(depth + 1, None);
+        self.0.resize(self.0.len().max(depth + 1), None);
+        for (at, count) in self.0.iter_mut().enumerate().skip(depth + 1) {
+            *count = count.filter(|_| level(at).is_some_and(|level| level.goes_on));
+        }
         let first = |at: usize| level(at).map_or(1, |level| level.start);
-        if let Some(count) = self.0.last_mut() {
+        if let Some(count) = self.0.get_mut(depth) {
             *count = Some(start.or(count.map(|count| count.saturating_add(1))).unwrap_or_else(|| first(depth)));
         }
         let Some(own) = level(depth).filter(|own| own.form != Form::None) else { return String::new() };
@@ -118,7 +136,7 @@ mod tests {
 
     #[test]
     fn levels_are_counted_one_in_the_other() {
-        let level = |form, mark: &str, start| Level { form, mark: mark.to_owned(), start, is_of_digits: false };
+        let level = |form, mark: &str, start| Level { form, mark: mark.to_owned(), start, ..Level::default() };
         let levels = [
             level(Form::UpperRoman, "%1.", 1),
             Level { is_of_digits: true, ..level(Form::Digits, "%1.%2", 1) },
@@ -130,6 +148,10 @@ mod tests {
         let marks = [0, 1, 2, 2, 1, 3, 0, 1].map(&mut next);
         assert_eq!(marks, ["I.", "1.1", "(a)", "(b)", "1.2", "", "II.", "2.1"]);
         assert_eq!(counts.next(0, Some(9), |at| levels.get(at)), "IX.");
+        let levels = levels.map(|level| Level { goes_on: true, ..level });
+        let mut counts = Counts::default();
+        let marks = [0, 1, 0, 1].map(|depth| counts.next(depth, None, |at| levels.get(at)));
+        assert_eq!(marks, ["I.", "1.1", "II.", "2.2"]);
         // An item of a level whose upper ones have none yet.
         assert_eq!(Counts::default().next(1, None, |at| levels.get(at)), "1.1");
     }

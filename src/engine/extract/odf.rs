@@ -245,4 +245,24 @@ mod tests {
                         [1] Note.\n\nAnn: Why?\n\nc) z\n";
         assert_eq!(text, expected);
     }
+
+    #[test]
+    fn a_list_within_another_begins_anew() {
+        let style = |name: &str, level: usize, form: &str| {
+            format!(
+                "<text:list-style style:name=\"{name}\"><text:list-level-style-number text:level=\"{level}\" \
+                 style:num-format=\"{form}\"/></text:list-style>"
+            )
+        };
+        let inner = "<text:list text:style-name=\"M\"><text:list-item><text:p>in</text:p></text:list-item><text:list-item>\
+                     <text:p>in</text:p></text:list-item></text:list>";
+        let item = format!("<text:list-item><text:p>x</text:p>{inner}</text:list-item>");
+        let content = format!(
+            "<office:document>{}{}<text:list text:style-name=\"L\">{item}{item}</text:list></office:document>",
+            style("L", 1, "1"),
+            style("M", 2, "a")
+        );
+        let text = read(&zipped(&[("content.xml", content.as_bytes())]), "x.odt", &Budget::new(0)).unwrap().text;
+        assert_eq!(text, "1 x\n  a in\n  b in\n2 x\n  a in\n  b in\n");
+    }
 }

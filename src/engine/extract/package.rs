@@ -7,7 +7,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::broken;
 use super::budget::Budget;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 
 pub(super) struct Package<'b> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
@@ -18,8 +18,17 @@ impl<'b> Package<'b> {
     /// # Errors
     /// `invalid_argument` for what is no zip; `limit_exceeded` for too many members.
     pub(super) fn open(bytes: &'b [u8], budget: &'b Budget) -> Result<Self> {
+        let package = Self::again(bytes, budget)?;
+        budget.members(package.len())?;
+        Ok(package)
+    }
+
+    /// Opens one whose members the budget has paid.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is no zip.
+    pub(super) fn again(bytes: &'b [u8], budget: &'b Budget) -> Result<Self> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|cause| broken(format!("the zip: {cause}")))?;
-        budget.members(zip.len())?;
         Ok(Self { zip, budget })
     }
 
@@ -91,6 +100,17 @@ impl<'b> Package<'b> {
         budget.unpacked(bytes.len() as u64)?;
         read.map_err(|cause| broken(format!("the member {name} of the zip: {cause}")))?;
         Ok(Some(bytes))
+    }
+}
+
+/// What is beside the text and damaged spoils no document: it is as if it were not there. Bounds hold all the same.
+///
+/// # Errors
+/// `limit_exceeded` as it is.
+pub(super) fn sound<T: Default>(read: Result<T>) -> Result<T> {
+    match read {
+        Err(cause) if cause.code != Code::LimitExceeded => Ok(T::default()),
+        read => read,
     }
 }
 

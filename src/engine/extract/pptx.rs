@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::budget::Budget;
 use super::drawings::{self, Drawing};
 use super::formula::Formula;
-use super::package::Package;
+use super::package::{Package, sound};
 use super::tables::Tables;
 use super::write::Text;
 use super::xml::{Node, Xml, text_of};
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         let part = package.need(&slide.target)?;
         let drawings = drawings::beside(&mut package, &slide.target)?;
         shapes(&text_of(&part), &slide.target, &drawings, false, &mut text)?;
-        let beside = office::relations_of(&mut package, &slide.target)?;
+        let beside = sound(office::relations_of(&mut package, &slide.target))?;
         if let Some(notes) = beside.values().find(|relation| relation.kind.ends_with("/notesSlide"))
             && let Some(part) = package.read(&notes.target)?
         {

@@ -5,6 +5,7 @@ mod page;
 use encoding_rs::Encoding;
 
 use super::budget::Budget;
+use super::numbers::MARK;
 use super::tables::Tables;
 use super::write::Text;
 use super::{Extracted, broken};
@@ -100,6 +101,8 @@ struct Reader<'t, 'b> {
     title: String,
     /// What stands before an item, as the program that wrote it counted.
     mark: String,
+    /// Paragraphs of the open cell.
+    cell: String,
     to_skip: usize,
     surrogate: Option<u16>,
     tables: Tables,
@@ -133,6 +136,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         text: String::new(),
         title: String::new(),
         mark: String::new(),
+        cell: String::new(),
         to_skip: 0,
         surrogate: None,
         tables: Tables::default(),
@@ -248,7 +252,9 @@ impl Reader<'_, '_> {
         } else if begins && word == "title" {
             self.state.is_title = true;
         } else if begins && matches!(word, "listtext" | "pntext") {
-            (self.state.is_skipped, self.state.is_mark) = (true, true);
+            // Within what is skipped it is of no item that is read.
+            self.state.is_mark |= !self.state.is_skipped;
+            self.state.is_skipped = true;
         } else if begins && word == "fonttbl" {
             (self.state.is_skipped, self.state.is_fonts) = (true, true);
         } else if begins && (SKIPPED.contains(&word) || (optional && !matches!(word, "shptxt" | "shpinst"))) {
@@ -359,12 +365,14 @@ impl Reader<'_, '_> {
         if !self.is_read() {
             return;
         }
-        let kept = match (self.state.is_title, self.state.is_mark) {
-            (true, _) => &mut self.title,
-            (false, true) => &mut self.mark,
-            (false, false) => &mut self.text,
-        };
-        kept.push_str(text);
+        match (self.state.is_title, self.state.is_mark) {
+            (true, _) => self.title.push_str(text),
+            (false, true) => {
+                let room = MARK.saturating_sub(self.mark.chars().count());
+                self.mark.extend(text.chars().take(room));
+            }
+            (false, false) => self.text.push_str(text),
+        }
     }
 
     fn end_cell(&mut self) {
@@ -374,21 +382,29 @@ impl Reader<'_, '_> {
             self.tables.row();
         }
         self.tables.cell();
-        let text = std::mem::take(&mut self.text);
-        self.tables.add(&text);
+        self.end_in_cell();
+        self.tables.add(&std::mem::take(&mut self.cell));
+    }
+
+    /// A paragraph of a cell ends; its number stands before it.
+    fn end_in_cell(&mut self) {
+        let (mark, text) = (std::mem::take(&mut self.mark), std::mem::take(&mut self.text));
+        for piece in [number(&mark).unwrap_or_default(), text.as_str()] {
+            self.cell.push_str(piece);
+            self.cell.push(' ');
+        }
     }
 
     fn end_paragraph(&mut self) -> Result<()> {
         self.decode();
-        let mark = std::mem::take(&mut self.mark);
         if self.state.in_table {
-            self.text.push(' ');
+            self.end_in_cell();
             return Ok(());
         }
         self.end_table()?;
-        let text = std::mem::take(&mut self.text);
-        // Bullets are of any shape.
-        let number = Some(mark.trim()).filter(|mark| mark.contains(char::is_alphanumeric));
+        let mark = std::mem::take(&mut self.mark);
+        let text = std::mem::take(&mut self.cell) + &std::mem::take(&mut self.text);
+        let number = number(&mark);
         let item = self.state.item.or_else(|| (!mark.is_empty()).then_some(0));
         match (self.state.level, item) {
             (Some(_), _) if text.trim().is_empty() => Ok(()),
@@ -404,6 +420,11 @@ impl Reader<'_, '_> {
             None => Ok(()),
         }
     }
+}
+
+/// The number that a mark is; bullets, which are of any shape, are none.
+fn number(mark: &str) -> Option<&str> {
+    Some(mark.trim()).filter(|mark| mark.contains(char::is_alphanumeric))
 }
 
 #[cfg(test)]
@@ -429,6 +450,20 @@ mod tests {
         let bullets = b"{\\rtf1{\\pntext\\'b7\\tab}One\\par{\\listtext (b)\\tab}\\ls1\\ilvl1 Two\\par}";
         assert_eq!(text(bullets), "- One\n  (b) Two\n");
         assert_eq!(text(b"{\\rtf1 a{\\*\\shpinst{\\sp{\\sn fLine}{\\sv 0}}{\\shptxt b}}}"), "ab\n");
+    }
+
+    #[test]
+    fn numbers_stay_in_their_cells_and_those_of_headers_are_not_read() {
+        let table = b"{\\rtf1{\\listtext 1.\\tab}\\pard\\intbl\\ls1 \\cell A\\cell\\row{\\listtext 2.\\tab}\
+                      \\pard\\intbl\\ls1 \\cell{\\pntext a)}B\\par{\\pntext b)}C\\cell\\row\\pard Next\\par}";
+        assert_eq!(text(table), "| 1. | A |\n| --- | --- |\n| 2. | a) B b) C |\n\nNext\n");
+        assert_eq!(text(b"{\\rtf1{\\header {\\listtext 1.\\tab}Top}Body\\par}"), "Body\n");
+    }
+
+    #[test]
+    fn a_mark_is_short() {
+        let long = format!("{{\\rtf1{{\\listtext {}}}x\\line y\\par}}", "1".repeat(1_000));
+        assert_eq!(text(long.as_bytes()).len(), MARK + 3 + MARK + 3);
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         text.table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())?;
     }
     if bytes.starts_with(b"PK") {
-        drawings::of_sheets(&mut Package::open(bytes, budget)?, &mut text)?;
+        drawings::of_sheets(&mut Package::again(bytes, budget)?, &mut text)?;
     }
     Ok(Extracted::new(name, None, text, Facts::new()))
 }

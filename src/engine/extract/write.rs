@@ -66,13 +66,17 @@ impl<'b> Text<'b> {
         }
         let indent = "  ".repeat(depth.min(DEPTH));
         let hang = format!("\n{indent}{}", " ".repeat(mark.len() + 1));
-        let item = format!("{indent}{mark} {}", lines.join(&hang));
         if self.last == Last::Item {
             self.put("\n")?;
         } else {
             self.gap()?;
         }
-        self.put(&item)?;
+        self.put(&format!("{indent}{mark} "))?;
+        // One by one: many lines behind a long mark are far more than was read.
+        for (at, line) in lines.iter().enumerate() {
+            self.put(if at == 0 { "" } else { &hang })?;
+            self.put(line)?;
+        }
         self.last = Last::Item;
         Ok(())
     }

@@ -72,7 +72,11 @@ fn is_pdf(head: &[u8], ending: &str) -> bool {
     let start = head.get(..PDF_WITHIN).unwrap_or(head);
     let Some(at) = start.windows(5).position(|window| window == b"%PDF-") else { return false };
     let before = String::from_utf8_lossy(start.get(..at).unwrap_or_default());
-    let has_objects = || head.windows(5).any(|window| window == b" obj\n" || window == b" obj\r" || window == b" obj<");
+    let is_object = |window: &[u8]| match window {
+        [b'0'..=b'9', b' ', b'o', b'b', b'j', next] => next.is_ascii_whitespace() || b"<[(/".contains(next),
+        _ => false,
+    };
+    let has_objects = || head.windows(6).any(is_object);
     let is_mail = || lines::is_mail(before.trim_start(), ending) || lines::is_box(&before);
     before.trim_matches(['\u{feff}', '\0']).trim().is_empty() || (has_objects() && !is_mail())
 }
@@ -219,6 +223,9 @@ mod tests {
         let told = |bytes: &[u8], ending: &str| of(bytes, ending).unwrap();
         assert_eq!(told(b"\xef\xbb\xbf%PDF-1.4", ""), Some(Format::Pdf));
         assert_eq!(told(b"HTTP/1.1 200\r\n\r\n%PDF-1.4\n1 0 obj\n<<>>", ""), Some(Format::Pdf));
+        for object in ["1 0 obj <<>>", "1 0 obj [ ]", "1 0 obj\t<<>>", "1 0 obj/Name"] {
+            assert_eq!(told(format!("junk\n%PDF-1.4\n{object}").as_bytes(), ""), Some(Format::Pdf), "{object}");
+        }
         assert_eq!(told(b"The first bytes of such a file are %PDF-1.4.", "txt"), None);
         let mail =
             b"From: a@b.c\nSubject: x\nContent-Type: multipart/mixed; boundary=X\n\n--X\n\n%PDF-1.4\n1 0 obj\n<<>>";

@@ -111,6 +111,7 @@ impl Definition {
         let Some(level) = self.levels.get_mut(&at) else { return };
         match tag.name.as_str() {
             "start" => level.start = tag.number("val").unwrap_or(1),
+            "lvlRestart" => level.goes_on = tag.number("val") == Some(0),
             "lvlText" => level.mark = value(),
             "isLgl" => level.is_of_digits = !matches!(tag.get("val"), Some("0" | "false" | "off")),
             "numFmt" => {

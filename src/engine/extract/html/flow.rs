@@ -265,7 +265,10 @@ impl Flow<'_, '_> {
             }
             "ol" => {
                 self.flush()?;
-                self.lists.push(Some((number("start").unwrap_or(1), form(attribute("type")))));
+                // One that counts down has no numbers: the first is known at the end.
+                let counts = attribute("reversed").is_none();
+                let form = attribute("type").map_or(Form::Digits, Form::of);
+                self.lists.push(counts.then(|| (number("start").unwrap_or(1), form)));
             }
             "ul" | "menu" | "dir" => {
                 self.flush()?;
@@ -340,17 +343,6 @@ impl Flow<'_, '_> {
     }
 }
 
-/// How a list writes its numbers (WHATWG HTML §4.4.5).
-fn form(kind: Option<&str>) -> Form {
-    match kind {
-        Some("a") => Form::LowerLetters,
-        Some("A") => Form::UpperLetters,
-        Some("i") => Form::LowerRoman,
-        Some("I") => Form::UpperRoman,
-        _ => Form::Digits,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::engine::extract::{Budget, html};
@@ -360,6 +352,8 @@ mod tests {
         let page = "<body><ol start=3><li>x<ul><li>in</ul><li value=7>y<ol type=a><li>z</ol></ol><ul><li>end</ul>";
         let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
         assert_eq!(read.text, "3. x\n  - in\n7. y\n  a. z\n- end\n");
+        let down = html::read(b"<body><ol reversed><li>x<li>y</ol>", "x.html", &Budget::new(0)).unwrap();
+        assert_eq!(down.text, "- x\n- y\n");
     }
 
     #[test]

@@ -31,18 +31,14 @@ impl Lists {
             "list-level-style-number" | "outline-level-style" => {
                 let form = match tag.get("num-format").unwrap_or_default() {
                     "" => Form::None,
-                    "a" => Form::LowerLetters,
-                    "A" => Form::UpperLetters,
-                    "i" => Form::LowerRoman,
-                    "I" => Form::UpperRoman,
-                    _ => Form::Digits,
+                    sign => Form::of(sign),
                 };
                 let Some(at) = tag.number("level").filter(|level| (1..=LEVELS).contains(level)) else { return };
                 let shown = tag.number("display-levels").unwrap_or(1).clamp(1, at);
                 let numbers: Vec<String> = (at + 1 - shown..=at).map(|at| format!("%{at}")).collect();
                 let beside = |name: &str| tag.get(name).unwrap_or_default();
                 let mark = format!("{}{}{}", beside("num-prefix"), numbers.join("."), beside("num-suffix"));
-                let level = Level { form, mark, start: tag.number("start-value").unwrap_or(1), is_of_digits: false };
+                let level = Level { form, mark, start: tag.number("start-value").unwrap_or(1), ..Level::default() };
                 self.styles.entry(self.defined.clone()).or_default().insert(at, level);
             }
             _ => {}
@@ -53,7 +49,8 @@ impl Lists {
     pub(super) fn begin(&mut self, tag: &Tag) {
         let style = tag.get("style-name").or(self.open.last().map(String::as_str)).unwrap_or_default().to_owned();
         let goes_on = tag.get("continue-numbering") == Some("true") || tag.get("continue-list").is_some();
-        if self.open.is_empty() && !goes_on {
+        // A list within one of its style counts on with it.
+        if !goes_on && !self.open.contains(&style) {
             self.counts.remove(&style);
         }
         self.open.push(style);
