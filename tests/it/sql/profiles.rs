@@ -177,10 +177,14 @@ async fn a_large_table_is_estimated_and_says_of_what() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_very_large_table_is_sampled_and_then_read_for_what_is_quick() {
     let mut house = patient(|_| {}).await;
-    let same: Vec<String> = (0..60).map(|n| format!("{n} AS c{n}")).collect();
+    let same: Vec<String> = (0..48).map(|n| format!("{n} AS c{n}")).collect();
+    // One value each, of which the sample meets some.
+    let rare = |n: i32| format!("CASE WHEN i = {n} * 160000 + 7 THEN 'secret@canary.example' END AS rare{n}");
+    let rare: Vec<String> = (0..12).map(rare).collect();
     let query = format!(
-        "SELECT CASE WHEN i % 2 = 0 THEN NULL ELSE i % 10 END AS half, {} FROM range(2000000) r(i)",
-        same.join(", ")
+        "SELECT CASE WHEN i % 2 = 0 THEN NULL ELSE i % 10 END AS half, {}, {} FROM range(2000000) r(i)",
+        same.join(", "),
+        rare.join(", ")
     );
     house.make("huge", &query);
     let profile = house.profile("huge").await.unwrap();
@@ -192,6 +196,13 @@ async fn a_very_large_table_is_sampled_and_then_read_for_what_is_quick() {
     assert_eq!(half.approximate, [Figure::Median, Figure::Distinct, Figure::TopValues]);
     assert_eq!((half.nulls, half.mean), (1_000_000, Some(5.0)));
     assert_eq!((half.distinct, half.min.as_deref(), half.max.as_deref()), (5, Some("1"), Some("9")));
+    // What the sample did not meet is looked at before it is shown.
+    let told = serde_json::to_string(&*profile).unwrap();
+    assert!(!told.contains("canary"), "{told}");
+    for n in 0..12 {
+        let rare = column(&profile, &format!("rare{n}"));
+        assert_eq!(rare.likely_personal_data.as_ref().map(|finding| finding.kind), Some(Kind::Email), "{rare:?}");
+    }
 }
 
 /// What would need more memory than a query may have is estimated instead.

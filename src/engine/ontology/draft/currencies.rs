@@ -3,7 +3,7 @@
 use crate::engine::ontology::draft::units::is_currency;
 use crate::engine::ontology::draft::{DraftTable, fields, kinds};
 use crate::model::ontology::{DataType, Field, Ontology};
-use crate::model::profile::ColumnProfile;
+use crate::model::profile::{ColumnProfile, Figure};
 
 /// Gives amounts of money the only currency that the column beside them has, and notes where there are several.
 pub(super) fn name_currencies(tables: &[DraftTable], ontology: &mut Ontology, notes: &mut Vec<String>) {
@@ -15,11 +15,17 @@ pub(super) fn name_currencies(tables: &[DraftTable], ontology: &mut Ontology, no
             fields::measure(field).is_some() && field.unit.is_none() && kinds::is_paid(&words)
         };
         let amounts: Vec<&mut Field> = entity.fields.iter_mut().filter(open).collect();
+        // The range is of all rows also where different values are estimated.
+        let sampled = figures.approximate.contains(&Figure::Range) || figures.min != figures.max;
         match figures.top_values.as_slice() {
-            [only] if figures.distinct == 1 => {
+            _ if amounts.is_empty() => {}
+            [only] if figures.distinct == 1 && !sampled => {
                 amounts.into_iter().for_each(|field| field.unit = Some(only.value.clone()));
             }
-            _ if amounts.is_empty() => {}
+            [only] if figures.distinct == 1 => notes.push(format!(
+                "Amounts of {} seem to be in {} only, by a sample of {}: look for others before they are added up.",
+                table.name, only.value, figures.name
+            )),
             _ => notes.push(format!(
                 "Amounts of {} are in several currencies: ask for one of them, by {}, before they are added up.",
                 table.name, figures.name

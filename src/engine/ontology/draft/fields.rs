@@ -113,7 +113,7 @@ fn field(
             } else {
                 quantities::aggregation(words, described, datatype == DataType::Float)
             });
-        field.unit = units::of_measure(words, column, figures);
+        field.unit = units::of_measure(table, column, words);
     }
     field.is_enum = pii.is_none() && (few || is_closed(table, figures, words, datatype, role));
     field.index_values = pii.is_none()

@@ -251,14 +251,19 @@ pub(super) fn is_many(words: &[String]) -> bool {
 
 /// "Number of orders" and "numero soci", not "number".
 pub(super) fn starts_as_count(words: &[String]) -> bool {
-    const COUNTS: &[&str] = &["num", "no", "number", "count", "numero", "anzahl", "aantal"];
-    matches!(words, [first, _, ..] if COUNTS.contains(&first.as_str()))
+    const COUNTS: &[&str] = &["num", "no", "number", "count", "anzahl", "aantal"];
+    let [first, .., last] = words else { return false };
+    // The "numero factura" of one is its name.
+    let many = || names::singular(last) != *last || last.ends_with('i');
+    COUNTS.contains(&first.as_str()) || first == "numero" && many()
 }
 
 /// Whether a number only names something.
 pub(super) fn is_naming(words: &[String]) -> bool {
     // "Number of orders" and "order count" are amounts, "order number" is a name.
-    let counts = starts_as_count(words) && !last_is(words, NAMING);
+    let counts = starts_as_count(words) && (!last_is(words, NAMING) || last_is(words, &["flags"]));
+    // "Distance to center", not "cost center"
+    let far = any(words, &["distance", "dist"]) && last_is(words, &["center", "centre"]);
     let run_together = |word: &String| {
         let id = word.ends_with("id") && !word.ends_with("paid") && !word.ends_with("bid");
         let number = ["number", "code", "nummer", "order"].iter().any(|end| word.ends_with(end));
@@ -271,7 +276,7 @@ pub(super) fn is_naming(words: &[String]) -> bool {
         words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));
     // "month of birth", "created by"
     let part = !counts && matches!(words, [first, of, _, ..] if of == "of" && NAMING.contains(&first.as_str()));
-    last_is(words, NAMING) && !counts
+    last_is(words, NAMING) && !counts && !far
         || part
         || matches!(words, [_, last] if last == "by")
         || any(words, &["zip", "postcode", "phone", "minute"])
@@ -313,5 +318,61 @@ pub(super) fn is_money(words: &[String]) -> bool {
 pub(super) fn is_paid(words: &[String]) -> bool {
     const PAID: &[&str] =
         &["cost", "costs", "salary", "wage", "budget", "balance", "profit", "subtotal", "income", "expense"];
-    is_money(words) || any(words, PAID)
+    // "total quantity", "payment installments"
+    const COUNTED: &[&str] = &["quantity", "qty", "count", "cnt", "items", "units", "weight", "installments", "points"];
+    (is_money(words) || any(words, PAID)) && !any(words, COUNTED) && !starts_as_count(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ontology::in_words;
+
+    fn told(is: fn(&[String]) -> bool, name: &str) -> bool {
+        let words: Vec<String> = in_words(name).split(' ').map(str::to_owned).collect();
+        is(&words)
+    }
+
+    #[test]
+    fn money_is_no_quantity() {
+        for (name, expected) in [
+            ("total", true),
+            ("unit_price", true),
+            ("payment_value", true),
+            ("total_quantity", false),
+            ("total_items", false),
+            ("payment_installments", false),
+            ("number_of_sales", false),
+        ] {
+            assert_eq!(told(is_paid, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn counts_are_of_many() {
+        for (name, expected) in [
+            ("number_of_orders", true),
+            ("numero_soci", true),
+            ("numero_de_clientes", true),
+            ("numero_factura", false),
+            ("numero_documento", false),
+            ("numero", false),
+        ] {
+            assert_eq!(told(starts_as_count, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_name_something_by_their_last_word() {
+        for (name, expected) in [
+            ("cost_center", true),
+            ("distance_to_center", false),
+            ("flags", true),
+            ("number_of_flags", false),
+            ("order_number", true),
+            ("number_of_orders", false),
+        ] {
+            assert_eq!(told(is_naming, name), expected, "{name}");
+        }
+    }
 }

@@ -264,6 +264,11 @@ impl Measure<'_> {
         self.left > 0 && self.job.time_left() > self.whole / of
     }
 
+    /// Why no other may be.
+    fn why(&self) -> &'static str {
+        if self.left == 0 { "there are too many" } else { "there was no time" }
+    }
+
     /// Whether columns are a key of a huge table; `None` where it could not be measured, which is noted. Two rows of a
     /// sample that agree are enough to say no; that none do is seen in parts, of which the first in which two rows agree
     /// ends it.
@@ -274,7 +279,7 @@ impl Measure<'_> {
         for (at, rows) in sample.chain(portions.iter().copied()).enumerate() {
             report(self.job, "Looking for keys", at, portions.len() + 1, 0.4);
             if !self.may_ask(2) {
-                self.leave("there was no time", candidate.said());
+                self.leave(self.why(), candidate.said());
                 return Ok(None);
             }
             self.left -= 1;
@@ -318,7 +323,7 @@ impl Measure<'_> {
             report(self.job, says, rows.len(), questions.len(), from);
             if !self.may_ask(reserve) {
                 let open = questions.len() - rows.len();
-                let why = if self.left == 0 { "there are too many" } else { "there was no time" };
+                let why = self.why();
                 self.notes.push(format!("{open} possible keys and relationships were not measured: {why}."));
                 rows.resize(questions.len(), None);
                 break;

@@ -302,7 +302,8 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
     let heavy = any(words, &["weight"]) && any(words, &["gross", "net"]);
     // "goals" and "wins" are counted, also of what is only described.
     let counted = !floating && !is_averaged(words) && words.last().is_some_and(|last| names::singular(last) != *last);
-    let energy = unit(words, "").is_some_and(|unit| unit.ends_with("Wh"));
+    // What a battery can hold is no part of a whole.
+    let energy = unit(words, "").is_some_and(|unit| unit.ends_with("Wh")) && !any(words, &["capacity"]);
     let whole = (is_summed(words) || counted) && !heavy || starts_as_count(words) || energy;
     const QUANTITIES: &[&str] =
         &["total", "sum", "quantity", "qty", "consumption", "production", "output", "menge", "hoeveelheid", "cantidad"];
@@ -326,6 +327,8 @@ mod tests {
             ("taxa_juro", false, false, Aggregation::Avg),
             ("hoeveelheid_kg", false, true, Aggregation::Sum),
             ("energy_kwh", false, true, Aggregation::Sum),
+            ("energy_kwh", true, true, Aggregation::Sum),
+            ("battery_capacity_kwh", true, true, Aggregation::Avg),
             ("bedrag", false, true, Aggregation::Sum),
             ("shipping_cost", false, true, Aggregation::Sum),
             ("unit_cost", false, true, Aggregation::Avg),

@@ -948,7 +948,8 @@ fn a_key_that_could_not_be_measured_is_said_to_be_a_guess() {
 
 #[test]
 fn amounts_are_in_the_only_currency_beside_them() {
-    let bills = |codes: &[&str]| {
+    use crate::model::profile::Figure;
+    let bill_in = |codes: &[&str], approximate: &[Figure]| {
         let columns = [
             Column("bill_id", "BIGINT", 50, 0, ["1", "50"], &["1"]),
             Column("amount", "DOUBLE", 40, 0, ["0.5", "99.5"], &["1.5"]),
@@ -956,9 +957,12 @@ fn amounts_are_in_the_only_currency_beside_them() {
         ];
         let mut bills = table("bills", 50, &columns);
         let value = |code: &&str| crate::model::profile::TopValue { value: (*code).to_owned(), count: 9, share: 0.2 };
-        bills.profile.as_mut().unwrap().columns[2].top_values = codes.iter().map(value).collect();
+        let figures = &mut bills.profile.as_mut().unwrap().columns[2];
+        figures.top_values = codes.iter().map(value).collect();
+        figures.approximate = approximate.to_vec();
         made_of(&[bills])
     };
+    let bills = |codes: &[&str]| bill_in(codes, &[]);
     let unit = |made: &Draft| made.ontology.field("bills", "amount").unwrap().unit.clone();
     let one = bills(&["EUR"]);
     let noted = |made: &Draft| made.notes.iter().any(|it| it.starts_with("Amounts of bills are in several currencies"));
@@ -966,6 +970,11 @@ fn amounts_are_in_the_only_currency_beside_them() {
     assert_eq!(one.ontology.metrics.iter().filter(|metric| metric.unit.as_deref() == Some("EUR")).count(), 2);
     let two = bills(&["EUR", "USD"]);
     assert_eq!((unit(&two), noted(&two)), (None, true), "{:?}", two.notes);
+    let estimated = bill_in(&["EUR"], &[Figure::Distinct, Figure::TopValues]);
+    assert_eq!(unit(&estimated).as_deref(), Some("EUR"), "no row has another");
+    let sampled = bill_in(&["EUR"], &[Figure::Nulls, Figure::Range, Figure::Distinct, Figure::TopValues]);
+    let guessed = sampled.notes.iter().any(|it| it.starts_with("Amounts of bills seem to be in EUR only"));
+    assert_eq!((unit(&sampled), guessed), (None, true), "{:?}", sampled.notes);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The units of numbers, as names and descriptions say them.
 
+use crate::engine::ontology::draft::{DraftTable, kinds};
 use crate::model::dataset::ColumnInfo;
-use crate::model::profile::ColumnProfile;
+use crate::model::ontology::in_words;
 
 /// Words that are a unit wherever they stand in a name.
 const WORDS: &[(&[&str], &str)] = &[
@@ -10,7 +11,7 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["eur", "euros"], "EUR"),
     (&["gbp"], "GBP"),
     (&["milliseconds", "ms", "millis", "msec"], "milliseconds"),
-    (&["seconds", "secs", "sec"], "seconds"),
+    (&["seconds", "secs", "sec", "sekunden"], "seconds"),
     (&["minutes", "mins"], "minutes"),
     (&["hours", "hrs", "hr"], "hours"),
     (&["days"], "days"),
@@ -74,6 +75,11 @@ const SIGNS: &[(&str, &str)] = &[
     ("dkk", "DKK"),
 ];
 
+/// Codes that are currencies only beside a word of money: "sek" are German seconds too, "nok" is what is not right, and
+/// "inr" is measured in blood.
+const BESIDE_MONEY: &[&str] = &["sek", "nok", "inr"];
+const MONEY_ABROAD: &[&str] = &["pris", "belopp", "summa", "kostnad", "preis", "betrag", "kosten", "umsatz", "gehalt"];
+
 /// Signs that mean a unit only as the last word after what is measured in it: a vitamin C has no temperature.
 const AFTER: &[(&str, &str, &[&str])] = &[
     ("g", "grams", WEIGHTS),
@@ -85,6 +91,7 @@ const AFTER: &[(&str, &str, &[&str])] = &[
     ("h", "hours", TIMES),
     ("min", "minutes", TIMES),
     ("s", "seconds", TIMES),
+    ("sek", "seconds", TIMES),
     ("c", "°C", TEMPERATURES),
     ("f", "°F", TEMPERATURES),
     ("ha", "hectares", &["area", "surface", "size", "flaeche", "superficie"]),
@@ -115,8 +122,8 @@ const LENGTHS: &[&str] = &[
     "ancho",
 ];
 const TIMES: &[&str] = &[
-    "time", "duration", "delay", "latency", "runtime", "elapsed", "wait", "travel", "timeout", "dauer", "duree",
-    "duracion",
+    "time", "duration", "delay", "latency", "runtime", "elapsed", "wait", "travel", "timeout", "dauer", "laufzeit",
+    "duree", "duracion",
 ];
 const TEMPERATURES: &[&str] = &["temp", "temperature", "dewpoint", "temperatur", "temperatura"];
 
@@ -143,7 +150,13 @@ fn of_name(words: &[String]) -> Option<&'static str> {
         PAIRS.iter().find(|(one, two, _)| before == one && last == two).map(|(_, _, unit)| *unit)
     };
     let word = || WORDS.iter().find(|(names, _)| has(names)).map(|(_, unit)| *unit);
-    let sign = || SIGNS.iter().find(|(sign, _)| last == sign && !rest.is_empty()).map(|(_, unit)| *unit);
+    let money = || kinds::is_paid(words) || has(MONEY_ABROAD);
+    // The month in which a card expires is "exp mm".
+    let means = |sign: &str| match sign {
+        "mm" => !has(&["exp", "expiry", "expiration", "birth"]),
+        code => !BESIDE_MONEY.contains(&code) || money(),
+    };
+    let sign = || SIGNS.iter().find(|(sign, _)| last == sign && !rest.is_empty() && means(sign)).map(|(_, unit)| *unit);
     let after = || AFTER.iter().find(|(sign, _, measured)| last == sign && has(measured)).map(|(_, unit, _)| *unit);
     let end = || ENDS.iter().find(|(end, _)| last.len() > end.len() + 3 && last.ends_with(end)).map(|(_, unit)| *unit);
     pair().or_else(word).or_else(sign).or_else(after).or_else(end)
@@ -160,16 +173,29 @@ pub(super) fn is_currency(text: &str) -> bool {
 }
 
 /// The unit of a measure. A part of a whole, up to 1, is not written in percent, whatever its name says.
-pub(super) fn of_measure(words: &[String], column: &ColumnInfo, figures: Option<&ColumnProfile>) -> Option<String> {
-    let most = figures.and_then(|figures| figures.max.as_ref()?.parse::<f64>().ok());
+pub(super) fn of_measure(table: &DraftTable, column: &ColumnInfo, words: &[String]) -> Option<String> {
+    let most = table.figures(&column.name).and_then(|figures| figures.max.as_ref()?.parse::<f64>().ok());
     let is_part = most.is_some_and(|most| most > 0.0 && most <= 1.0);
+    let words = match words {
+        [rest @ .., _] if is_least(table, column) => rest,
+        words => words,
+    };
     unit(words, &column.description).filter(|unit| *unit != "%" || !is_part).map(str::to_owned)
+}
+
+/// Whether "min" says that it is the least, as in "latency min" beside "latency max".
+fn is_least(table: &DraftTable, column: &ColumnInfo) -> bool {
+    let name = in_words(&column.name);
+    let Some(stem) = name.strip_suffix(" min") else { return false };
+    let beside = |other: &ColumnInfo| {
+        in_words(&other.name).strip_prefix(stem).is_some_and(|end| matches!(end, " max" | " avg" | " mean"))
+    };
+    table.columns.iter().any(beside)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ontology::in_words;
 
     #[test]
     fn units_are_told_by_names() {
@@ -191,10 +217,35 @@ mod tests {
             ("file_size_mb", Some("megabytes")),
             ("cm", None),
             ("admin", None),
+            ("price_sek", Some("SEK")),
+            ("belopp_sek", Some("SEK")),
+            ("dauer_sek", Some("seconds")),
+            ("laufzeit_sekunden", Some("seconds")),
+            ("total_nok", Some("NOK")),
+            ("qty_nok", None),
+            ("pt_inr", None),
+            ("rain_mm", Some("millimeters")),
+            ("exp_mm", None),
+            ("birth_mm", None),
         ] {
-            let words: Vec<String> = in_words(name).split(' ').map(str::to_owned).collect();
-            assert_eq!(unit(&words, ""), expected, "{name}");
+            assert_eq!(unit(&words(name), ""), expected, "{name}");
         }
         assert_eq!(unit(&["delay".into()], "Departure delay, in minutes"), Some("minutes"));
+    }
+
+    fn words(name: &str) -> Vec<String> {
+        in_words(name).split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_least_beside_the_greatest_is_not_in_minutes() {
+        let column = |name: &str| ColumnInfo { name: name.into(), ..ColumnInfo::default() };
+        let names = ["latency_min", "latency_max", "wait_ms_min", "wait_ms_avg", "travel_time_min"];
+        let table = DraftTable { columns: names.map(column).into(), ..DraftTable::default() };
+        for (name, expected) in
+            [("latency_min", None), ("wait_ms_min", Some("milliseconds")), ("travel_time_min", Some("minutes"))]
+        {
+            assert_eq!(of_measure(&table, &column(name), &words(name)).as_deref(), expected, "{name}");
+        }
     }
 }

@@ -28,7 +28,7 @@ const EXACT_ROWS: i64 = 1_000_000;
 const EXACT_CELLS: i64 = 20_000_000;
 /// Up to so many rows times columns the first pass reads all rows; beyond it, a sample of half as many first.
 const WHOLE_CELLS: i64 = 100_000_000;
-/// Percent of the time that all rows of a large table may take, by what the sample took.
+/// Percent of the time that are over at most when all rows of a large table are read, by what the sample took.
 const ALL_ROWS: u32 = 60;
 /// Up to so many rows the medians of a group of columns are computed at once: each holds its column in memory.
 const MEDIAN_ROWS: i64 = 100_000;
@@ -114,8 +114,10 @@ pub(super) fn run(connection: &Connection, file: &Path, limits: &TaskLimits) -> 
         work.sample(cells)?;
     }
     let mut found = Vec::new();
-    for group in typed.chunks(GROUP) {
-        found.extend(work.first_pass(group)?);
+    let groups = typed.chunks(GROUP);
+    let of = groups.len();
+    for (at, group) in groups.enumerate() {
+        found.extend(work.first_pass(group, of - at)?);
     }
     let columns = found.into_iter().map(|column| work.finish(column)).collect::<Result<_>>()?;
     Ok(Profile { row_count: rows, sampled_rows: work.sampled_rows, columns })
@@ -145,13 +147,14 @@ impl Work<'_> {
         self.started.elapsed().as_millis() * 100 > u128::from(self.limits.time_ms) * percent
     }
 
-    fn first_pass(&self, group: &[(String, String)]) -> Result<Vec<Found>> {
+    /// The figures of a group of columns, with which so many groups are left.
+    fn first_pass(&self, group: &[(String, String)], left: usize) -> Result<Vec<Found>> {
         if self.source == TABLE {
             return self.pass(group, TABLE, !self.exact);
         }
         let started = Instant::now();
         let mut found = self.pass(group, &self.source, false)?;
-        if self.has_time_for_all(started.elapsed()) {
+        if self.has_time_for_all(started.elapsed(), left) {
             match self.pass(group, TABLE, false) {
                 Ok(whole) => found.iter_mut().zip(whole).for_each(|(sample, whole)| sample.take_whole(whole)),
                 // The figures of the sample stand.
@@ -163,10 +166,11 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// Whether there seems to be time to read all rows, after the sample took so long.
-    fn has_time_for_all(&self, took: Duration) -> bool {
+    /// Whether there seems to be time to read all rows of each group that is left, after the sample of one took so long.
+    fn has_time_for_all(&self, took: Duration, left: usize) -> bool {
         let all = took.as_millis() * u128::from(self.rows.unsigned_abs()) / u128::from(self.read.unsigned_abs().max(1));
-        all * 100 < u128::from(self.limits.time_ms) * u128::from(ALL_ROWS)
+        let end = self.started.elapsed().as_millis() + all * left as u128;
+        end * 100 < u128::from(self.limits.time_ms) * u128::from(ALL_ROWS)
     }
 
     /// Reads a group of columns in the table or in a sample of it, with estimates of the medians if they are wanted.
@@ -307,14 +311,21 @@ impl Work<'_> {
     }
 
     /// Values to be looked at for personal data; none of a type that holds none, and `None` when there is no time.
+    /// Where the sample met none of those that there are, all rows are looked at.
     fn look(&self, found: &Found) -> Result<Option<Vec<String>>> {
         if !found.class.could_be_personal(found.profile.max.as_deref()) || found.filled == 0 {
             return Ok(Some(Vec::new()));
         }
-        if self.is_past(LATE) {
-            return Ok(None);
+        for source in [self.source.as_str(), TABLE] {
+            if self.is_past(LATE) {
+                return Ok(None);
+            }
+            let values = looked_at(self.connection, source, &found.sql, found.class, found.filled).map_err(failed)?;
+            if !values.is_empty() {
+                return Ok(Some(values));
+            }
         }
-        looked_at(self.connection, &self.source, &found.sql, found.class, found.filled).map(Some).map_err(failed)
+        Ok(None)
     }
 
     /// Distinct values, frequent values and the median.
@@ -323,6 +334,9 @@ impl Work<'_> {
             found.profile.distinct = 0;
             if found.class == Class::Opaque && found.filled > 0 {
                 found.profile.not_computed.push(Figure::Distinct);
+            } else if found.profile.approximate.contains(&Figure::Nulls) {
+                // The sample met none.
+                found.profile.approximate.push(Figure::Distinct);
             }
             return Ok(());
         }
@@ -411,7 +425,7 @@ impl Work<'_> {
 fn of_all(rows: i64, read: i64, filled: i64, distinct: i64) -> (i64, i64) {
     let empty = (read - filled) as f64 / read.max(1) as f64;
     let nulls = (empty * rows as f64).round() as i64;
-    let differ = distinct > filled / 10 * 8;
+    let differ = distinct * 10 > filled * 8;
     (nulls, if differ { rows - nulls } else { distinct })
 }
 
@@ -495,6 +509,52 @@ mod tests {
         assert_eq!(of_all(200_000, 1_000, 1_000, 960), (0, 200_000));
         assert_eq!(of_all(200_000, 1_000, 900, 880), (20_000, 180_000));
         assert_eq!(of_all(200_000, 1_000, 1_000, 400), (0, 400));
+        assert_eq!(of_all(200_000, 1_000, 9, 1), (198_200, 1));
         assert_eq!(of_all(200_000, 0, 0, 0), (0, 0));
+    }
+
+    /// A table of which a tenth was read.
+    fn sampled(connection: &Connection) -> Work<'_> {
+        const LIMITS: &TaskLimits = &TaskLimits { memory_mb: 64, threads: 1, time_ms: 1_000_000, rows: 1, bytes: 1 };
+        Work {
+            connection,
+            limits: LIMITS,
+            started: Instant::now(),
+            rows: 1_000,
+            source: "sample".into(),
+            read: 100,
+            exact: false,
+            sampled_rows: Some(100),
+        }
+    }
+
+    #[test]
+    fn all_rows_are_read_where_all_groups_that_are_left_have_time_for_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        let work = sampled(&connection);
+        // All rows of a group take 400 of 600 seconds.
+        let took = Duration::from_secs(40);
+        assert!(work.has_time_for_all(took, 1));
+        assert!(!work.has_time_for_all(took, 2));
+        let Some(started) = Instant::now().checked_sub(Duration::from_secs(250)) else { return };
+        assert!(!Work { started, ..work }.has_time_for_all(took, 1));
+    }
+
+    #[test]
+    fn that_a_sample_met_no_value_does_not_say_that_there_is_none() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut work = sampled(&connection);
+        for (approximate, expected) in [
+            (vec![Figure::Nulls, Figure::Range], vec![Figure::Nulls, Figure::Range, Figure::Distinct]),
+            (Vec::new(), Vec::new()),
+        ] {
+            let figures = serde_json::json!({
+                "name": "n", "type": "BIGINT", "nulls": 1_000, "distinct": 0, "top_values": [], "approximate": approximate
+            });
+            let profile: ColumnProfile = serde_json::from_value(figures).unwrap();
+            let mut found = Found { sql: "n".into(), r#type: "BIGINT".into(), class: Class::Whole, filled: 0, profile };
+            work.values(&mut found).unwrap();
+            assert_eq!(found.profile.approximate, expected);
+        }
     }
 }
