@@ -352,8 +352,8 @@ async fn a_killed_worker_costs_one_query_and_is_reported() {
     let query = house.query("SELECT count(*) FROM range(100000000000)");
     let kill = async {
         loop {
-            if let Some(pid) = running(&house).first() {
-                nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid as i32), nix::sys::signal::Signal::SIGKILL)
+            if let Some(pid) = running(&house).into_iter().find(|pid| has_worked(*pid)) {
+                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::Signal::SIGKILL)
                     .unwrap();
                 return;
             }
@@ -369,7 +369,15 @@ async fn a_killed_worker_costs_one_query_and_is_reported() {
     assert_eq!(house.query("SELECT 1").await.unwrap().table.rows, [[json!(1)]]);
 }
 
-/// Workers of this house that have a task: they are bounded in memory, to an amount that is this house's alone.
+/// Whether a worker has a task for certain, and is none that begins: it has taken a second of the processor, in hundredths
+/// (proc(5)).
+fn has_worked(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>() >= 100
+}
+
+/// Workers of this house that have a task, or begin: they are bounded in memory, to an amount that is this house's alone.
 fn running(house: &House) -> Vec<u32> {
     let idle = house.engine.idle_workers();
     let mut found = vec![];
