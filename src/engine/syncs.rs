@@ -159,15 +159,15 @@ impl Syncs {
     /// # Errors
     /// The database fails.
     pub async fn settle(&self, mut sync: DocumentSync) -> Result<bool> {
+        let now = self.clock.now();
         if !sync.run.state.is_ahead() {
-            let now = self.clock.now();
             sync.run.ended_at = Some(now);
             if sync.run.state == State::Done {
                 sync.synced_at = Some(now);
             }
         }
         let mut tx = self.db.tenant(sync.org).await?;
-        let is_kept = store::syncs::settle(&mut tx, &sync, &self.node).await?;
+        let is_kept = store::syncs::settle(&mut tx, &sync, &self.node, now).await?;
         tx.commit().await?;
         Ok(is_kept)
     }

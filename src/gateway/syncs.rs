@@ -131,7 +131,8 @@ fn settle(sync: &mut DocumentSync, done: Result<Synced, Error>) {
 fn saying(to: Arc<Mutex<Run>>) -> OnProgress {
     Arc::new(move |Progress { fraction, message }| {
         let mut run = to.lock().unwrap_or_else(PoisonError::into_inner);
-        run.progress = fraction.unwrap_or(run.progress);
+        // A turn begins at nothing, and its run where the turn before had come.
+        run.progress = fraction.unwrap_or_default().max(run.progress);
         run.message = clip(&message);
     })
 }

@@ -132,9 +132,11 @@ pub struct Mark {
     pub etag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
-    /// When it was looked at last.
+    /// When it was looked at last, and in which run: the id of its job.
     #[serde(default)]
     pub looked_at: Millis,
+    #[serde(default)]
+    pub run: String,
     /// Why it could not be read then, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

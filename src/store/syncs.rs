@@ -20,11 +20,12 @@ const SELECT: &str = "SELECT org_id, name, mapping, sealed_secret, every_minutes
 const DUE: &str = "(state = 'waiting' OR (state = 'running' AND leased_until <= $1) OR (state IN ('done', 'failed') \
                    AND every_minutes IS NOT NULL AND ended_at + every_minutes * 60000 <= $1))";
 
-/// Keeps a definition in the place of one of its name, and wants a run of it. A run of the one before is not held any more.
+/// Keeps a definition in the place of one of its name, and wants a run of it, behind those of others that wait. A run of the
+/// one before is not held any more.
 pub async fn put(on: &mut Scoped, sync: &DocumentSync) -> Result<()> {
     let sql = "INSERT INTO document_syncs (org_id, name, mapping, every_minutes, cursor, job_id, state, message, progress, \
-                   changes, node, leased_until, created_at, requested_at, ended_at, synced_at, sealed_secret) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, '', 0, $9, $10, NULL, $11, $12) \
+                   changes, node, leased_until, created_at, requested_at, turn_at, ended_at, synced_at, sealed_secret) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, '', 0, $9, $10, $10, NULL, $11, $12) \
                ON CONFLICT (org_id, name) DO UPDATE SET mapping = excluded.mapping, sealed_secret = excluded.sealed_secret, \
                    every_minutes = excluded.every_minutes, cursor = excluded.cursor, job_id = excluded.job_id, \
                    state = excluded.state, message = excluded.message, progress = 0, changes = NULL, node = '', \
@@ -89,8 +90,8 @@ pub async fn take(
     let sql = format!(
         "SELECT org_id, name FROM document_syncs AS due WHERE {DUE} AND org_id NOT IN \
              (SELECT org_id FROM document_syncs WHERE state = 'running' AND leased_until > $1) \
-         ORDER BY (SELECT MAX(own.taken_at) FROM document_syncs AS own WHERE own.org_id = due.org_id), \
-             taken_at, requested_at, org_id, name LIMIT 1"
+         ORDER BY (SELECT MAX(own.turn_at) FROM document_syncs AS own WHERE own.org_id = due.org_id), \
+             turn_at, requested_at, org_id, name LIMIT 1"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(now);
     let Some(first) = query.fetch_optional(&mut **everyone).await? else { return Ok(None) };
@@ -100,7 +101,7 @@ pub async fn take(
              requested_at = CASE WHEN state IN ('done', 'failed') THEN $1 ELSE requested_at END, \
              progress = CASE WHEN state IN ('done', 'failed') THEN 0 ELSE progress END, \
              changes = CASE WHEN state IN ('done', 'failed') THEN NULL ELSE changes END, \
-             state = 'running', message = '', node = $4, leased_until = $6, taken_at = $1 \
+             state = 'running', message = '', node = $4, leased_until = $6, turn_at = $1 \
          WHERE org_id = $2 AND name = $3 AND {DUE}"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(now).bind(org.to_string()).bind(name.as_str());
@@ -123,6 +124,8 @@ pub async fn is_running(on: &mut Scoped, sync: &DocumentSync) -> Result<bool> {
 pub async fn look_again(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<()> {
     for sql in [
         "UPDATE document_syncs SET cursor = NULL WHERE org_id = $1 AND name = $2",
+        // No document was of these: what has their names now is somebody else's.
+        "DELETE FROM document_sync_marks WHERE org_id = $1 AND name = $2 AND mark LIKE '%\"is_empty\":true%'",
         "UPDATE document_sync_marks SET mark = '{}' WHERE org_id = $1 AND name = $2",
     ] {
         sqlx::query(sql).bind(org.to_string()).bind(name).execute(&mut **on).await?;
@@ -141,10 +144,10 @@ pub async fn hold(on: &mut Scoped, sync: &DocumentSync, node: &str, run: &Run, u
     Ok(done.execute(&mut **on).await?.rows_affected() == 1)
 }
 
-/// Keeps what became of a run, as it now is in `sync`; `false` as of [`hold`].
-pub async fn settle(on: &mut Scoped, sync: &DocumentSync, node: &str) -> Result<bool> {
+/// Keeps what became of a run or of its turn, which ends `now`, as it now is in `sync`; `false` as of [`hold`].
+pub async fn settle(on: &mut Scoped, sync: &DocumentSync, node: &str, now: Millis) -> Result<bool> {
     let sql = "UPDATE document_syncs SET state = $4, message = $5, progress = $6, changes = $7, cursor = $8, ended_at = $9, \
-                   synced_at = $10, node = '', leased_until = 0 \
+                   synced_at = $10, node = '', leased_until = 0, turn_at = $12 \
                WHERE org_id = $1 AND name = $2 AND node = $3 AND job_id = $11 AND state = 'running'";
     let changes = sync.run.changes.map(|changes| serde_json::to_string(&changes)).transpose();
     let done = sqlx::query(sql)
@@ -159,6 +162,7 @@ pub async fn settle(on: &mut Scoped, sync: &DocumentSync, node: &str) -> Result<
         .bind(sync.run.ended_at)
         .bind(sync.synced_at)
         .bind(sync.run.job_id.as_str())
+        .bind(now)
         .execute(&mut **on)
         .await?;
     Ok(done.rows_affected() == 1)

@@ -56,7 +56,7 @@ pub fn read(bytes: &[u8]) -> Result<Said> {
     let mut xml = Xml::new(&text, "the answer");
     let (mut open, mut said): (Vec<String>, String) = (Vec::new(), String::new());
     let (mut page, mut object, mut refusal) = (Page::default(), Object::default(), Refusal::default());
-    let mut is_cut = false;
+    let (mut is_cut, mut is_whole) = (false, false);
     let mut root = String::new();
     while let Some(node) = xml.next()? {
         match node {
@@ -72,13 +72,18 @@ pub fn read(bytes: &[u8]) -> Result<Said> {
                 let Some(closed) = open.pop() else { continue };
                 let within = open.get(1).map(String::as_str);
                 match (open.len(), within, closed.as_str()) {
-                    (1, None, "IsTruncated") => is_cut = said.trim() == "true",
-                    (1, None, "NextContinuationToken") => page.next = Some(said.trim().to_owned()),
+                    (1, None, "IsTruncated") => {
+                        is_whole = said.trim().eq_ignore_ascii_case("false");
+                        is_cut = !is_whole;
+                    }
+                    (1, None, "NextContinuationToken") => {
+                        page.next = Some(said.trim().to_owned()).filter(|next| !next.is_empty())
+                    }
                     (1, None, "Code") => refusal.code = word(&said),
                     (1, None, "Region") => refusal.region = Some(word(&said)),
                     (1, None, "Contents") => page.objects.push(std::mem::take(&mut object)),
                     (2, Some("Contents"), "Key") => object.key = std::mem::take(&mut said),
-                    (2, Some("Contents"), "ETag") => object.etag = Some(said.trim().chars().take(TAG).collect()),
+                    (2, Some("Contents"), "ETag") => object.etag = tag(&said),
                     (2, Some("Contents"), "Size") => object.size = said.trim().parse().unwrap_or(u64::MAX),
                     (2, Some("Contents"), "StorageClass") => object.class = word(&said),
                     _ => {}
@@ -91,9 +96,14 @@ pub fn read(bytes: &[u8]) -> Result<Said> {
         "ListBucketResult" if is_cut && page.next.is_none() => {
             Err(broken("it has more objects, and does not say how to ask for them"))
         }
-        "ListBucketResult" => Ok(Said::Page(Page { next: page.next.filter(|_| is_cut), ..page })),
+        "ListBucketResult" => Ok(Said::Page(Page { next: page.next.filter(|_| !is_whole), ..page })),
         _ => Err(broken(format!("it begins with <{}>, not <ListBucketResult>", word(&root)))),
     }
+}
+
+/// What an object is known by; `None` when that says nothing.
+fn tag(said: &str) -> Option<String> {
+    Some(said.trim().chars().take(TAG).collect()).filter(|tag: &String| !tag.is_empty())
 }
 
 /// A word of the protocol, without what it never has.
@@ -127,6 +137,11 @@ mod tests {
         assert_eq!(page.objects, [first, Object { key: "empty".into(), ..Object::default() }]);
         let last = list.replace("<IsTruncated>true", "<IsTruncated>false");
         assert!(matches!(read(last.as_bytes()).unwrap(), Said::Page(Page { next: None, .. })));
+        // What is not plainly the end is none: objects that are not listed would be taken for gone.
+        for unsaid in ["<IsTruncated>True</IsTruncated>", "<IsTruncated>1</IsTruncated>", ""] {
+            let more = list.replace("<IsTruncated>true</IsTruncated>", unsaid);
+            assert!(matches!(read(more.as_bytes()).unwrap(), Said::Page(Page { next: Some(_), .. })), "{unsaid}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dragoman::model::access::{Role, Scope};
+use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
 use super::sync::{FIRST, Shop, counts, names};
@@ -94,6 +95,38 @@ async fn follow(settings: &[(&str, &str)]) {
     failed("The folder handbook cannot be read").await;
     fs::create_dir(&folder).unwrap();
     failed("handbook has no files").await;
+    shop.service.stop().await;
+}
+
+/// A file that never could be read has no document, whatever version of the dataset comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_uploaded_under_the_name_of_a_file_stays_when_the_file_goes() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("parking.md"), "# Parking\n\nThe garage closes at ten.\n").unwrap();
+    let unread = place.path().join("old.md");
+    fs::write(&unread, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    let given = format!("acme/handbook={}", place.path().display());
+    let shop = Shop::open(Service::with(&[("DRAGOMAN_SYNC_FOLDERS", &given)]).await, FIRST).await;
+    assert_eq!(shop.set(handbook()).await.0, 200);
+    assert_eq!(counts(&shop.ended("pages").await), [1, 0, 0, 0, 1]);
+    shop.publish("pages").await;
+    for (file, text) in [("old.md", "# Canteen\n\nIt opens at noon.\n"), ("more.md", "# More\n\nNothing else.\n")] {
+        let form = Form::new().text("name", "pages").text("if_exists", "append");
+        let form = form.part("file", Part::bytes(text.as_bytes().to_vec()).file_name(file));
+        let sent =
+            shop.service.http.post(shop.service.url("/api/v1/datasets")).bearer_auth(&shop.admin).multipart(form);
+        assert_eq!(sent.send().await.unwrap().status(), 200, "{file}");
+    }
+    let versions = format!("/datasets/{}/versions", shop.dataset("pages").await);
+    let (_, kept) = shop.service.manage(&shop.admin, "GET", &versions, None).await;
+    let with_old = kept["versions"].as_array().unwrap().iter().find(|version| version["document_count"] == 2).unwrap();
+    let restore = format!("{versions}/{}/restore", with_old["version"].as_str().unwrap());
+    assert_eq!(shop.service.manage(&shop.admin, "POST", &restore, Some(json!({}))).await.0, 200);
+
+    fs::remove_file(&unread).unwrap();
+    let run = again(&shop).await;
+    assert_eq!((run["state"].as_str(), counts(&run)[3]), (Some("done"), 0), "{run}");
+    assert_eq!(names(&shop.found("canteen").await), ["old.md"]);
     shop.service.stop().await;
 }
 

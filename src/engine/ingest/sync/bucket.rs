@@ -30,7 +30,9 @@ const VALID: Duration = Duration::from_secs(15 * 60);
 const SKEW: i64 = 15;
 /// Bytes of a page of the list.
 const LIST: usize = 16 << 20;
-/// After so many objects that could not be read, one after the other, a bucket is left alone.
+/// Bytes of an object: it is held in memory.
+const OBJECT: u64 = 64 << 20;
+/// After so many objects without an answer, one after the other, a bucket is left alone.
 const GIVE_UP: usize = 10;
 /// Bytes of an object's key, and of a prefix; of an address, of what an access key is called, and of its secret.
 const KEY: usize = 1_024;
@@ -50,7 +52,7 @@ pub(super) struct Objects {
     most: u64,
     /// Why some that are listed are not asked for, by their keys.
     closed: HashMap<String, String>,
-    /// Objects that could not be read, one after the other.
+    /// Objects without an answer, one after the other.
     silent: usize,
 }
 
@@ -106,6 +108,10 @@ pub(super) async fn checked(on: &Ingest, job: &Job<'_>, bucket: &Bucket, secret:
     if client(on, job, opened.base_url()).await?.is_none() {
         return Err(closed(&checked));
     }
+    // One server is one text: by it is known what was read there.
+    let endpoint = checked.endpoint.as_deref().and_then(|endpoint| Url::parse(endpoint).ok());
+    let endpoint = endpoint.map(|url| url.as_str().trim_end_matches('/').to_owned());
+    let checked = Bucket { endpoint, ..checked };
     let sealed_secret = secret.map(|secret| seal(&on.places.master, job.pass.org(), &checked, secret)).transpose()?;
     Ok(Checked { origin: Origin::Bucket(checked), sealed_secret })
 }
@@ -179,7 +185,7 @@ impl Objects {
             prefix: bucket.prefix.clone().unwrap_or_default(),
             agent: on.places.agent.clone(),
             clock: on.clock.clone(),
-            most: job.budget.upload_bytes,
+            most: job.budget.upload_bytes.min(OBJECT),
             closed: HashMap::new(),
             silent: 0,
         })
@@ -340,9 +346,14 @@ impl Place for Objects {
         }
         let action = self.bucket.get_object(self.credentials.as_ref(), &item.name);
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
-        let why = match self.ask(job, &action, most).await? {
+        let answer = self.ask(job, &action, most).await?;
+        let is_silent = match &answer {
+            Ok(answer) => answer.status().is_server_error() || answer.status() == http::StatusCode::TOO_MANY_REQUESTS,
+            Err(refused) => !matches!(refused, Refused::TooLarge(_)),
+        };
+        self.silent = if is_silent { self.silent + 1 } else { 0 };
+        let why = match answer {
             Ok(answer) if answer.status() == http::StatusCode::OK => {
-                self.silent = 0;
                 return Ok(Looked::New(answer.into_body(), Mark::default()));
             }
             // Whether it is gone says the list: a bucket that is gone itself would take all with it.
@@ -354,12 +365,11 @@ impl Place for Objects {
             Err(Refused::TooLarge(most)) => format!("it has more than {} MiB", most >> 20),
             Err(_) => "no complete answer".to_owned(),
         };
-        self.silent += 1;
         if self.silent == GIVE_UP {
-            let name = self.bucket.name();
-            let message =
-                format!("{GIVE_UP} objects of {name}, one after the other, could not be read. The last: {why}.");
-            return Err(unavailable(message));
+            let host = self.host();
+            return Err(unavailable(format!(
+                "{host} did not answer for {GIVE_UP} objects one after the other: {why}."
+            )));
         }
         Ok(Looked::Failed(why))
     }

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Instant, UNIX_EPOCH};
 
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 
@@ -68,7 +68,7 @@ impl Shelf {
     pub(super) async fn open(on: &Ingest, job: &Job<'_>, name: &str) -> Result<Self> {
         let (name, path) = named(on, job, name).await?;
         let opened = tokio::task::spawn_blocking(move || File::open(path).and_then(of_folder));
-        let root = opened.await.map_err(Error::internal)?.map_err(|cause| unread(&name, &cause))?;
+        let root = job.wait(opened).await?.map_err(Error::internal)?.map_err(|cause| unread(&name, &cause))?;
         Ok(Self { name, root: Arc::new(root), most: job.budget.upload_bytes })
     }
 
@@ -79,12 +79,13 @@ impl Shelf {
     /// not there; `limit_exceeded`.
     pub(super) async fn list(&self, job: &Job<'_>) -> Result<Listed> {
         job.says(0.0, format!("Looking through {}", self.name));
-        let (root, cancel) = (self.root.clone(), job.cancel.clone());
+        let (root, cancel, until) = (self.root.clone(), job.cancel.clone(), Instant::now() + job.time_left());
         let walked = tokio::task::spawn_blocking(move || {
             let mut walk = Walk::default();
-            walk.through(&root, &mut || cancel.is_cancelled()).map(|()| walk)
+            walk.through(&root, &mut || cancel.is_cancelled() || Instant::now() >= until).map(|()| walk)
         });
-        let walk = walked.await.map_err(Error::internal)?.map_err(|cause| unread(&self.name, &cause))?;
+        // What the folder is of may not answer at all.
+        let walk = job.wait(walked).await?.map_err(Error::internal)?.map_err(|cause| unread(&self.name, &cause))?;
         job.check()?;
         if walk.is_too_deep {
             let message = format!("{} has folders more than {DEPTH} deep.", self.name);
@@ -112,10 +113,10 @@ impl Shelf {
 impl Place for Shelf {
     const WITHIN: char = '/';
 
-    async fn read(&mut self, _: &Job<'_>, item: &Item, _: Option<&Mark>) -> Result<Looked> {
+    async fn read(&mut self, job: &Job<'_>, item: &Item, _: Option<&Mark>) -> Result<Looked> {
         let (root, name, most) = (self.root.clone(), item.name.clone(), self.most);
         let read = tokio::task::spawn_blocking(move || content(&root, Path::new(&name), most));
-        Ok(match read.await.map_err(Error::internal)? {
+        Ok(match job.wait(read).await?.map_err(Error::internal)? {
             Ok(Some(bytes)) => Looked::New(bytes, Mark::default()),
             Ok(None) => Looked::Failed(format!("it has more than {} MiB", self.most >> 20)),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Looked::Gone,

@@ -155,11 +155,11 @@ pub(super) async fn follow<P: Place>(
     let mut documents = documents(on.outlines(job, &run.sync.name).await?, &known, P::WITHIN);
     // A run that ends before its end has looked at those that nobody knows, and then at those that waited longest.
     let looked_at = |item: &Item| known.get(&item.name).map_or(Millis::MIN, |mark| mark.looked_at);
-    items.sort_by_key(looked_at);
-    // In earlier turns of the same run.
-    let done = items.iter().filter(|item| looked_at(item) > run.sync.run.requested_at).count();
-    let (left, looked) = items.split_at(items.len() - done);
-    let (began_at, run) = (on.clock.now(), Run { done, of: items.len(), ..run });
+    // In an earlier turn of the same run.
+    let is_done = |item: &Item| known.get(&item.name).is_some_and(|mark| mark.run == run.sync.run.job_id);
+    items.sort_by_key(|item| (is_done(item), looked_at(item)));
+    let (left, looked) = items.split_at(items.partition_point(|item| !is_done(item)));
+    let (began_at, run) = (on.clock.now(), Run { done: looked.len(), of: items.len(), ..run });
     let mut this = Following { run, known, marks: vec![], published_at: began_at, failures: 0, told: notes };
     for item in looked {
         if let Some(mark) = this.known.get(&item.name).cloned() {
@@ -254,7 +254,7 @@ impl Following<'_> {
     /// Keeps what is known of a thing now.
     fn looked(&mut self, item: &Item, mark: Mark) {
         self.tell(item, &mark);
-        self.marks.push((item.name.clone(), Some(mark)));
+        self.marks.push((item.name.clone(), Some(Mark { run: self.run.sync.run.job_id.clone(), ..mark })));
     }
 
     /// Tells of what could not be read, of the first of it.
@@ -324,9 +324,6 @@ impl Ingest {
 /// # Errors
 /// The sync was defined anew meanwhile: what was known of its things is of another place.
 async fn keep(on: &Ingest, job: &Job<'_>, sync: &DocumentSync, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
-    if marks.is_empty() {
-        return Ok(());
-    }
     let (org, name) = (job.pass.org(), sync.name.as_str());
     let mut tx = on.db.tenant(org).await?;
     if !store::syncs::is_running(&mut tx, sync).await? {
