@@ -80,6 +80,7 @@ async fn a_version_that_is_read_stays_until_it_is_read_no_more() {
     let org = service.workspace("acme").await;
     let id = import(&service, &org, "t.csv", &content(1)).await;
     let old = versions(&service, &org, &id).remove(0);
+    until("the import has let go of it", || !is_open(&old)).await;
     let (reader, token) = (service.clone(), service.token(&org).await);
     let query = tokio::spawn(async move { sql(&reader, &token, json!({ "sql": LONG })).await });
     until("the query reads", || is_open(&old)).await;
@@ -105,6 +106,7 @@ async fn erasure_waits_for_nobody_and_breaks_no_query() {
     let id = import(&service, &org, "t.csv", &content(1)).await;
     let file = versions(&service, &org, &id).remove(0);
     let (_, admin) = service.member(&org, "ada@example.com", Role::Admin).await;
+    until("the import has let go of it", || !is_open(&file)).await;
     let (reader, token) = (service.clone(), service.token(&org).await);
     let query = tokio::spawn(async move { sql(&reader, &token, json!({ "sql": LONG })).await });
     until("the query reads", || is_open(&file)).await;

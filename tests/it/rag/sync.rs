@@ -393,6 +393,7 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
         store::syncs::put(&mut tx, &DocumentSync { name: "more".into(), ..wanted.clone() }).await.unwrap();
         tx.commit().await.unwrap();
 
+        clock.advance(Duration::from_millis(1));
         let taken = one.take().await.unwrap().unwrap();
         assert_eq!((taken.name.as_str(), taken.run.state), ("more", State::Running));
         assert!(other.take().await.unwrap().is_none(), "one of a workspace at a time");
@@ -406,14 +407,14 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
 
         clock.advance(Duration::from_secs(11));
         let mut tx = db.tenant(beta.id).await.unwrap();
-        let late = Run::wanted("late".into(), clock.now());
+        let late = Run::wanted("late".into(), wanted.created_at);
         let theirs = DocumentSync { org: beta.id, every_minutes: None, run: late, ..wanted.clone() };
         store::syncs::put(&mut tx, &theirs).await.unwrap();
         tx.commit().await.unwrap();
         let theirs = other.take().await.unwrap().unwrap();
-        assert_eq!(theirs.org, beta.id, "whose workspace had no turn yet, first");
+        assert_eq!(theirs.org, beta.id, "whose workspace waits longest, first");
         let texts = other.take().await.unwrap().unwrap();
-        assert_eq!((texts.org, texts.name.as_str()), (org, "texts"), "then what had none in its own");
+        assert_eq!((texts.org, texts.name.as_str()), (org, "texts"), "then what waits longest in its own");
         assert!(one.take().await.unwrap().is_none());
         // It lets others go first.
         let so_far = Changes { added: 7, total: 7, ..Changes::default() };
@@ -432,6 +433,7 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
             let run = Run { state: State::Done, changes: Some(changes), ..sync.run.clone() };
             DocumentSync { cursor: Some("c".into()), run, ..sync.clone() }
         };
+        assert!(other.settle(done(&theirs)).await.unwrap());
         assert!(!one.settle(done(&taken)).await.unwrap());
         assert!(other.settle(done(&again)).await.unwrap());
         let kept = other.list(org).await.unwrap().remove(0);
