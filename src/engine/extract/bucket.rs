@@ -77,7 +77,7 @@ pub fn read(bytes: &[u8]) -> Result<Said> {
                         is_cut = !is_whole;
                     }
                     (1, None, "NextContinuationToken") => {
-                        page.next = Some(said.trim().to_owned()).filter(|next| !next.is_empty())
+                        page.next = Some(said.trim().to_owned()).filter(|next| !next.is_empty());
                     }
                     (1, None, "Code") => refusal.code = word(&said),
                     (1, None, "Region") => refusal.region = Some(word(&said)),
