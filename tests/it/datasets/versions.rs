@@ -72,7 +72,7 @@ fn is_open(file: &Path) -> bool {
 
 /// Some seconds of work over the table, and its version.
 const LONG: &str =
-    "SELECT max(v), count(*) FROM (SELECT DISTINCT v FROM t), range(300000000) r WHERE hash(r.range + v) % 7 = 3";
+    "SELECT max(v), count(*) FROM (SELECT DISTINCT v FROM t), range(600000000) r WHERE hash(r.range + v) % 7 = 3";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_that_is_read_stays_until_it_is_read_no_more() {

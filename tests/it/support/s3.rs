@@ -124,7 +124,8 @@ fn judged(s3: &S3, request: &Request) -> Response {
     let host = request.headers()["host"].to_str().unwrap();
     let said = |name: &str| query.get(name).map(String::as_str).unwrap_or_default();
     if said("X-Amz-Signature").is_empty() {
-        match (bucket, *s3.is_open.lock().unwrap()) {
+        let is_open = *s3.is_open.lock().unwrap();
+        match (bucket, is_open) {
             ("docs", true) => return s3.object(key, &query),
             ("docs", false) => return refused(403, "AccessDenied", ""),
             _ => return refused(404, "NoSuchBucket", ""),
