@@ -36,8 +36,8 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, import, members, ontologies,
-    overview, rows, sources, uploads,
+    self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, follow, import, members,
+    ontologies, overview, rows, sources, uploads,
 };
 use crate::surface::console::{account, home};
 use crate::surface::cors;
@@ -218,6 +218,7 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}", get(overview::show))
         .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
         .route("/w/{slug}/documents/{id}", get(document::show))
+        .route("/w/{slug}/follow", get(follow::show).post(follow::submit))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
         .route("/w/{slug}/connect/{id}/seen", get(connect::seen))

@@ -76,6 +76,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
         "/ask?mode=query",
         "/ask/history",
         "/connect",
+        "/follow",
         "/ontologies",
         "/ontologies/new",
         "/members",

@@ -175,6 +175,39 @@ async fn what_a_server_refuses_is_told_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_busy_server_takes_nothing_with_it() {
+    let s3 = S3::open().await;
+    for number in 0..12 {
+        s3.put(&format!("handbook/{number:02}.md"), format!("# Rule {number}\n\nThe rule of the house.\n"));
+    }
+    let shop = shop(&s3, &[]).await;
+    assert_eq!(shop.set(sync(&s3)).await.0, 200);
+    assert_eq!(counts(&shop.ended("pages").await), [12, 0, 0, 0, 12]);
+    s3.asked();
+
+    // Half of a list is none: what the other half names is not gone.
+    s3.busy.lock().unwrap().push("next");
+    let run = again(&shop).await;
+    let message = "127.0.0.1 does not list the bucket docs: status 503, SlowDown.";
+    assert_eq!((run["state"].as_str(), run["message"].as_str()), (Some("failed"), Some(message)), "{run}");
+    assert_eq!(s3.asked(), ["?handbook/"; 2], "no object was read");
+
+    // One that answers for none of them is left alone.
+    *s3.busy.lock().unwrap() = vec!["read"];
+    for number in 0..12 {
+        s3.put(&format!("handbook/{number:02}.md"), format!("# Rule {number}\n\nIt has changed.\n"));
+    }
+    let run = again(&shop).await;
+    let silent = "127.0.0.1 did not answer for 10 of them one after the other: status 503.";
+    assert_eq!((run["state"].as_str(), run["message"].as_str()), (Some("failed"), Some(silent)), "{run}");
+    assert_eq!(s3.asked().iter().filter(|key| !key.starts_with('?')).count(), 10);
+    s3.busy.lock().unwrap().clear();
+    let run = again(&shop).await;
+    assert_eq!(counts(&run), [0, 12, 0, 0, 12], "all of them were still there: {run}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_buckets_that_can_be_are_kept() {
     let s3 = S3::open().await;
     let shop = shop(&s3, &[]).await;

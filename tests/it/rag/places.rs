@@ -29,9 +29,9 @@ async fn a_person_begins_it_on_the_page_of_documents() {
     let text = async |browser: &Browser| browser.get(&at).await.text().await.unwrap();
     let shown = text(&ann).await;
     for part in [
-        "<summary>Keep it from a web site</summary>",
+        "<summary>From a web site</summary>",
         r#"<option value="handbook">handbook</option>"#,
-        "<summary>Keep it from a bucket of S3</summary>",
+        "<summary>From a bucket of S3</summary>",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -85,11 +85,36 @@ async fn a_person_begins_it_on_the_page_of_documents() {
         let run = shop.ended("notes").await;
         assert_eq!(counts(&run), [1, 0, 0, 0, total], "{does} {run}");
         let shown = text(&ann).await;
-        assert!(shown.contains(told) && !shown.contains("<summary>Keep it from"), "{told}: {shown}");
+        assert!(shown.contains(told) && !shown.contains("<summary>From a "), "{told}: {shown}");
         assert!(!shown.contains(SECRET));
         assert_eq!(send(&ann, &at, "unfollow", &[("name", "notes")]).await.status(), 303);
     }
     let (_, vic) = person(&shop.service, "vic@example.com", &[(&shop.org, Role::Viewer)]).await;
-    assert!(!text(&vic).await.contains("Keep it from"));
+    assert!(!text(&vic).await.contains("<summary>From a "));
+    assert_eq!(vic.get("/w/acme/follow").await.status(), 403);
+
+    // New ones begin on a page of all, under a name.
+    let at = "/w/acme/follow";
+    let page = async || ann.get(at).await.text().await.unwrap();
+    assert!(!page().await.contains("Bring it up now"), "nothing follows anything");
+    let named = |name: &'static str| [("name", name), ("folder", "handbook")];
+    let refused = send(&ann, at, "keep-folder", &named("Hand book")).await;
+    assert_eq!(refused.status(), 422);
+    let refused = refused.text().await.unwrap();
+    for part in [r#"class="wrong" id="keep-folder-name-help">"#, r#"value="Hand book""#] {
+        assert_eq!(refused.matches(part).count(), 1, "{part}: {refused}");
+    }
+    assert_eq!(send(&ann, at, "keep-folder", &named("handbook")).await.status(), 303);
+    assert_eq!(counts(&shop.ended("handbook").await), [1, 0, 0, 0, 1]);
+    let own = format!(r#"<a href="/w/acme/datasets/{}">handbook</a>"#, shop.dataset("handbook").await);
+    let shown = page().await;
+    for part in [own.as_str(), "Each file of the folder <bdi>handbook</bdi>", "The last run brought 1 new"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    fs::write(folder.path().join("d.md"), "# D\n\nOne more.\n").unwrap();
+    assert_eq!(send(&ann, at, "sync", &[("name", "handbook")]).await.status(), 303);
+    assert_eq!(counts(&shop.ended("handbook").await), [1, 0, 0, 0, 2]);
+    assert_eq!(send(&ann, at, "unfollow", &[("name", "handbook")]).await.status(), 303);
+    assert!(!page().await.contains("Bring it up now"));
     shop.service.stop().await;
 }

@@ -370,7 +370,7 @@ async fn a_site_that_cannot_be_understood_is_left_as_it_was() {
         site.set(page, down.clone());
     }
     site.asked();
-    failed(again(&shop).await, "did not answer for 10 pages").await;
+    failed(again(&shop).await, "did not answer for 10 of them").await;
     assert_eq!(site.asked().len(), 12, "it is left alone then");
     shop.service.stop().await;
 }

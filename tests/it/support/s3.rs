@@ -35,6 +35,8 @@ pub struct S3 {
     pub is_open: Arc<Mutex<bool>>,
     /// What the access key may not: `list`, `read`.
     pub denied: Arc<Mutex<Vec<&'static str>>>,
+    /// What it is too busy for: `read`, or to go on with a list.
+    pub busy: Arc<Mutex<Vec<&'static str>>>,
     /// Keys in the order in which they were read, and `?` before the prefix of a list.
     asked: Arc<Mutex<Vec<String>>>,
     clock: Arc<Mutex<(Clock, Millis)>>,
@@ -49,6 +51,7 @@ impl S3 {
             objects: Arc::default(),
             is_open: Arc::default(),
             denied: Arc::default(),
+            busy: Arc::default(),
             asked: Arc::default(),
             clock: Arc::new(Mutex::new((Clock::system(), 0))),
         };
@@ -79,8 +82,12 @@ impl S3 {
     /// The answer to a key of the bucket, or to its list.
     fn object(&self, key: &str, query: &BTreeMap<String, String>) -> Response {
         let objects = self.objects.lock().unwrap();
+        let is_busy = |what| self.busy.lock().unwrap().contains(&what);
         if !key.is_empty() {
             self.asked.lock().unwrap().push(key.to_owned());
+            if is_busy("read") {
+                return refused(503, "SlowDown", "");
+            }
             return match objects.get(key) {
                 Some(object) if object.class == "GLACIER" => refused(403, "InvalidObjectState", ""),
                 Some(object) => object.body.clone().into_response(),
@@ -90,6 +97,9 @@ impl S3 {
         let prefix = query.get("prefix").map_or("", String::as_str);
         self.asked.lock().unwrap().push(format!("?{prefix}"));
         assert_eq!(query.get("list-type").map(String::as_str), Some("2"));
+        if is_busy("next") && query.contains_key("continuation-token") {
+            return refused(503, "SlowDown", "");
+        }
         let after = query.get("continuation-token").map_or("", |token| token.strip_prefix("after=").unwrap());
         let mut left = objects.iter().filter(|(key, _)| key.starts_with(prefix) && key.as_str() > after);
         let page: Vec<_> = left.by_ref().take(PAGE).collect();

@@ -10,7 +10,7 @@ use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
 
 use super::Ingest;
-use super::place::{Item, Listed, Looked, MOST, Place, client, send, too_many};
+use super::place::{Item, Listed, Looked, MOST, Place, client, send, too_many, unavailable};
 use crate::base::clock::Clock;
 use crate::base::counted::counted;
 use crate::base::id::Id;
@@ -32,8 +32,6 @@ const SKEW: i64 = 15;
 const LIST: usize = 16 << 20;
 /// Bytes of an object: it is held in memory.
 const OBJECT: u64 = 64 << 20;
-/// After so many objects without an answer, one after the other, a bucket is left alone.
-const GIVE_UP: usize = 10;
 /// Bytes of an object's key, and of a prefix; of an address, of what an access key is called, and of its secret.
 const KEY: usize = 1_024;
 const ADDRESS: usize = 2_048;
@@ -52,8 +50,6 @@ pub(super) struct Objects {
     most: u64,
     /// Why some that are listed are not asked for, by their keys.
     closed: HashMap<String, String>,
-    /// Objects without an answer, one after the other.
-    silent: usize,
 }
 
 /// A bucket as it will be kept, and its secret sealed.
@@ -187,7 +183,6 @@ impl Objects {
             clock: on.clock.clone(),
             most: job.budget.upload_bytes.min(OBJECT),
             closed: HashMap::new(),
-            silent: 0,
         })
     }
 
@@ -351,7 +346,6 @@ impl Place for Objects {
             Ok(answer) => answer.status().is_server_error() || answer.status() == http::StatusCode::TOO_MANY_REQUESTS,
             Err(refused) => !matches!(refused, Refused::TooLarge(_)),
         };
-        self.silent = if is_silent { self.silent + 1 } else { 0 };
         let why = match answer {
             Ok(answer) if answer.status() == http::StatusCode::OK => {
                 return Ok(Looked::New(answer.into_body(), Mark::default()));
@@ -365,18 +359,8 @@ impl Place for Objects {
             Err(Refused::TooLarge(most)) => format!("it has more than {} MiB", most >> 20),
             Err(_) => "no complete answer".to_owned(),
         };
-        if self.silent == GIVE_UP {
-            let host = self.host();
-            return Err(unavailable(format!(
-                "{host} did not answer for {GIVE_UP} objects one after the other: {why}."
-            )));
-        }
-        Ok(Looked::Failed(why))
+        Ok(if is_silent { Looked::Silent { host: self.host().to_owned(), why } } else { Looked::Failed(why) })
     }
-}
-
-fn unavailable(message: String) -> Error {
-    Error::new(Code::SourceUnavailable, message)
 }
 
 #[cfg(test)]

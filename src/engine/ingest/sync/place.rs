@@ -1,6 +1,6 @@
-//! What is listed and then read one by one: pages of a site, files of a folder, objects of a bucket. What is known of each is kept beside the sync
-//! ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on where another
-//! broke off, or where it let others go first itself.
+//! What is listed and then read one by one: pages of a site, files of a folder, objects of a bucket. What is known of each is
+//! kept beside the sync ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on
+//! where another broke off, or where it let others go first itself.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +29,8 @@ pub(super) const MOST: usize = 20_000;
 const WAIT: Millis = 60_000;
 /// How long things are read until others go first: two slow places would keep all lanes otherwise.
 const TURN: Millis = 10 * 60_000;
+/// After so many things in a row for which a place did not answer, a run gives up.
+const GIVE_UP: usize = 10;
 /// How many of what could not be read are named, and how many notes there are when no more is told of parts.
 const NAMED: usize = 3;
 const NOTES: usize = 10;
@@ -90,6 +92,11 @@ pub(super) async fn send(
     Ok(job.wait(asked).await?.unwrap_or_else(|_| Err(Refused::Failed("out of time".into()))))
 }
 
+/// A place that does not give what is asked of it.
+pub(super) fn unavailable(message: String) -> Error {
+    Error::new(Code::SourceUnavailable, message)
+}
+
 /// Where things are read.
 pub(super) trait Place: Send {
     /// What parts the name of a thing from the name of what is within it, where it holds several documents.
@@ -127,6 +134,11 @@ pub(super) enum Looked {
     Gone,
     /// It stays as it was; why, for people.
     Failed(String),
+    /// It stays as it was since its host did not answer.
+    Silent {
+        host: String,
+        why: String,
+    },
 }
 
 /// A run over a place.
@@ -137,6 +149,8 @@ struct Following<'a> {
     /// What is known of what was read since the last publication; `None` of what is gone.
     marks: Vec<(String, Option<Mark>)>,
     published_at: Millis,
+    /// Things in a row, up to the last, for which there was no answer.
+    silent: usize,
     /// What people are told of the place, and of the first things that could not be read.
     failures: usize,
     told: Vec<String>,
@@ -160,7 +174,7 @@ pub(super) async fn follow<P: Place>(
     items.sort_by_key(|item| (is_done(item), looked_at(item)));
     let (left, looked) = items.split_at(items.partition_point(|item| !is_done(item)));
     let (began_at, run) = (on.clock.now(), Run { done: looked.len(), of: items.len(), ..run });
-    let mut this = Following { run, known, marks: vec![], published_at: began_at, failures: 0, told: notes };
+    let mut this = Following { run, known, marks: vec![], published_at: began_at, silent: 0, failures: 0, told: notes };
     for item in looked {
         if let Some(mark) = this.known.get(&item.name).cloned() {
             this.tell(item, &mark);
@@ -181,7 +195,7 @@ pub(super) async fn follow<P: Place>(
             continue;
         }
         job.says(this.run.share(this.run.done - 1), format!("Reading {}", item.name));
-        match place.read(job, item, before.as_ref()).await {
+        match place.read(job, item, before.as_ref()).await.and_then(|looked| this.heard(looked)) {
             Ok(Looked::New(bytes, mark)) => {
                 let file = SourceFile { name: item.file.clone(), path: staging.path().join("item") };
                 tokio::fs::write(&file.path, bytes).await.map_err(Error::internal)?;
@@ -204,7 +218,7 @@ pub(super) async fn follow<P: Place>(
                 this.run.gone.extend(texts.into_iter().flat_map(BTreeMap::values));
                 this.looked(item, Mark { looked_at: on.clock.now(), is_empty: true, ..Mark::default() });
             }
-            Ok(Looked::Failed(why)) => this.failed(item, before, &why, on.clock.now()),
+            Ok(Looked::Failed(why) | Looked::Silent { why, .. }) => this.failed(item, before, &why, on.clock.now()),
             Err(error) => {
                 // What was read need not be read again.
                 if job.check().is_ok() {
@@ -229,6 +243,20 @@ pub(super) async fn follow<P: Place>(
 }
 
 impl Following<'_> {
+    /// What became of one.
+    ///
+    /// # Errors
+    /// `source_unavailable` after [`GIVE_UP`] things in a row without an answer.
+    fn heard(&mut self, looked: Looked) -> Result<Looked> {
+        self.silent = if matches!(looked, Looked::Silent { .. }) { self.silent + 1 } else { 0 };
+        match looked {
+            Looked::Silent { host, why } if self.silent == GIVE_UP => {
+                Err(unavailable(format!("{host} did not answer for {GIVE_UP} of them one after the other: {why}.")))
+            }
+            looked => Ok(looked),
+        }
+    }
+
     /// Takes over what a thing holds now; documents that it held before, and does no more, go.
     fn take(
         &mut self,

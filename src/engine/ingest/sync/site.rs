@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::Ingest;
-use super::place::{Item, Listed, Looked, MOST, Place, client, send, too_many};
+use super::place::{Item, Listed, Looked, MOST, Place, client, send, too_many, unavailable};
 use super::robots::Robots;
 use crate::base::counted::counted;
 use crate::base::outbound::Refused;
@@ -38,8 +38,6 @@ const SITEMAPS: usize = 200;
 const LINKS: usize = 200_000;
 const DEPTH: usize = 2;
 const REDIRECTS: usize = 3;
-/// After so many pages without an answer, one after the other, a site is left alone.
-const GIVE_UP: usize = 10;
 /// Paths that may be named, and bytes of an address, a path, and of what an answer is known by.
 const PATHS: usize = 20;
 const ADDRESS: usize = 2_048;
@@ -54,8 +52,6 @@ pub(super) struct Visit {
     robots: Robots,
     pause: Duration,
     turn: Arc<tokio::sync::Mutex<Instant>>,
-    /// Pages without an answer, one after the other.
-    silent: usize,
 }
 
 /// What an address answered, at the end of its redirects.
@@ -116,8 +112,7 @@ impl Visit {
         let (sitemap, client) = reach(on, job, site).await?;
         let turn = on.places.turn(sitemap.origin().ascii_serialization());
         let (robots, agent) = (Robots::default(), on.places.agent.clone());
-        let mut visit =
-            Self { client, sitemap, paths: site.paths.clone(), agent, robots, pause: PAUSE, turn, silent: 0 };
+        let mut visit = Self { client, sitemap, paths: site.paths.clone(), agent, robots, pause: PAUSE, turn };
         let address = visit.sitemap.join("/robots.txt").map_err(Error::internal)?;
         job.says(0.0, format!("Reading {address}"));
         match visit.get(job, &address, None, ROBOTS, Self::is_own).await? {
@@ -341,14 +336,8 @@ impl Place for Visit {
         let url = Url::parse(&item.name).map_err(Error::internal)?;
         let admits = |visit: &Self, url: &Url| visit.is_own(url) && visit.is_under(url) && visit.is_open(url);
         let answer = self.get(job, &url, known, PAGE, admits).await?;
-        self.silent = if matches!(answer, Answer::Failed(_, true)) { self.silent + 1 } else { 0 };
         Ok(match answer {
-            Answer::Failed(why, true) if self.silent == GIVE_UP => {
-                let site = self.sitemap.origin().ascii_serialization();
-                return Err(unavailable(format!(
-                    "{site} did not answer for {GIVE_UP} pages one after the other: {why}."
-                )));
-            }
+            Answer::Failed(why, true) => Looked::Silent { host: self.sitemap.origin().ascii_serialization(), why },
             Answer::Denied(status) => Looked::Failed(format!("status {status}")),
             Answer::Failed(why, _) => Looked::Failed(why),
             Answer::Body(bytes, mark) => Looked::New(bytes, mark),
@@ -363,10 +352,6 @@ fn file_of(address: &str) -> String {
     let path = address.split_once('?').map_or(address, |(path, _)| path);
     let name = path.split('/').rfind(|part| !part.is_empty()).unwrap_or(address);
     name.chars().take(100).collect()
-}
-
-fn unavailable(message: String) -> Error {
-    Error::new(Code::SourceUnavailable, message)
 }
 
 #[cfg(test)]

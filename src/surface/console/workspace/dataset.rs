@@ -185,7 +185,7 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             Ok(format!("/w/{}", room.membership.org.slug))
         }
         _ => {
-            kept::change(room, dataset_id, params).await?;
+            kept::change(room, Some(dataset_id), params).await?;
             Ok(format!("{}#kept", room.here()))
         }
     }

@@ -1,5 +1,5 @@
-//! Documents that are kept from something else, on the page of the documents, and on that of a table whose rows they are: how
-//! the last run ended, what people may ask for, and the forms that begin it.
+//! Documents that are kept from something else, on the page of all of them, on that of the documents, and on that of a table
+//! whose rows they are: how the last run ended, what people may ask for, and the forms that begin it.
 
 use super::Room;
 use super::places::{self, Form, Sent, TIMES, every};
@@ -27,6 +27,8 @@ pub(super) struct Kept {
 /// Documents that follow something else.
 pub(super) struct Followed {
     pub(super) sync: Shown,
+    /// Its own dataset, where it is there and the page is of all.
+    pub(super) own: Option<Id<Dataset>>,
     /// The dataset at the other end, where it is there and is one.
     pub(super) other: Option<Id<Dataset>>,
 }
@@ -60,19 +62,33 @@ impl Kept {
                 continue;
             }
             let other = match other {
-                Some(other) => {
-                    let of = GetSchema { dataset_id: Some(other.clone()), ..GetSchema::default() };
-                    room.ask(of).await.ok().and_then(|found| found.one.map(|other| other.dataset_id))
-                }
+                Some(other) => found(room, other).await,
                 None => None,
             };
-            followed.push(Followed { sync, other });
+            followed.push(Followed { sync, own: None, other });
         }
         let offer = if is_table { Offer::of(schema, sent.map(|sent| sent.params)) } else { None };
         let is_free = !is_table && followed.is_empty();
-        let forms = if is_free { places::forms(&folders, sent) } else { vec![] };
+        let forms = if is_free { places::forms(&folders, false, sent) } else { vec![] };
         Ok(Self { followed, offer, forms })
     }
+
+    /// All of a workspace, and the forms that begin new ones.
+    pub(super) async fn all(room: &Room<'_>, sent: Option<&Sent<'_>>) -> Result<Self> {
+        let Listed { syncs, folders } = room.ask(ListSyncs {}).await?;
+        let mut followed = Vec::new();
+        for sync in syncs {
+            let own = if sync.last_sync.is_some() { found(room, &sync.name).await } else { None };
+            followed.push(Followed { sync, own, other: None });
+        }
+        Ok(Self { followed, offer: None, forms: places::forms(&folders, true, sent) })
+    }
+}
+
+/// The dataset of a name, where it is there.
+async fn found(room: &Room<'_>, name: &str) -> Option<Id<Dataset>> {
+    let of = GetSchema { dataset_id: Some(name.to_owned()), ..GetSchema::default() };
+    room.ask(of).await.ok().and_then(|found| found.one.map(|one| one.dataset_id))
 }
 
 impl Offer {
@@ -115,19 +131,19 @@ impl Offer {
     }
 }
 
-/// Does what a form of this section says.
+/// Does what a form of this section says, about the dataset of the page; where there is none, the form names the documents.
 ///
 /// # Errors
 /// Those of the operations; `invalid_argument` for a form that is none of it.
-pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<()> {
+pub(super) async fn change(room: &Room<'_>, dataset_id: Option<Id<Dataset>>, params: &Params) -> Result<()> {
     let name = params.get("name").unwrap_or_default().to_owned();
     let column = |field: &str| params.get(field).map(str::to_owned);
     match params.get("do") {
         Some("sync") => room.ask(AdminSync { source_names: vec![name] }).await.map(drop),
         Some("unfollow") => room.ask(DeleteSync { name }).await.map(drop),
         Some("keep") => {
-            let table = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
-            let (table, key) = (Some(table), Some(column("key").unwrap_or_default()));
+            let (table, key) =
+                (Some(called(room, dataset_id, name.clone()).await?), Some(column("key").unwrap_or_default()));
             let text = params.all("text").map(str::to_owned).collect();
             let every_minutes = every(params, "every")?;
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
@@ -137,10 +153,18 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
             room.ask(set).await.map(drop)
         }
         _ => {
-            let name = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
+            let name = called(room, dataset_id, name).await?;
             let none = || Error::invalid("do", "This form is not one of this page.");
             room.ask(places::asked(name, params)?.ok_or_else(none)?).await.map(drop)
         }
+    }
+}
+
+/// What the dataset of the page is called; where the page is of none, what the form says.
+async fn called(room: &Room<'_>, dataset_id: Option<Id<Dataset>>, named: String) -> Result<String> {
+    match dataset_id {
+        Some(dataset_id) => Ok(room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name),
+        None => Ok(named),
     }
 }
 

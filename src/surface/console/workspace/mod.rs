@@ -10,6 +10,7 @@ pub mod dataset;
 pub mod demo;
 pub mod document;
 pub mod figures;
+pub mod follow;
 pub mod import;
 mod kept;
 pub mod members;

@@ -1,4 +1,4 @@
-//! The forms on the page of documents that keep them from a place outside: a web site, a folder of the operator's, a bucket.
+//! The forms that keep documents from a place outside: a web site, a folder of the operator's, a bucket.
 //! Their fields are called as the operation calls them: what is wrong with one is said there.
 
 use crate::model::error::{Error, Result};
@@ -52,9 +52,11 @@ fn needed(field: Field) -> Field {
     Field { required: true, ..field }
 }
 
-/// The forms, with what was typed in the one that was refused; `folders` are those that the operator gave.
-pub(super) fn forms(folders: &[String], sent: Option<&Sent<'_>>) -> Vec<Form> {
-    let site = [
+/// The forms, with what was typed in the one that was refused; `folders` are those that the operator gave. Documents that are
+/// new have to be named.
+pub(super) fn forms(folders: &[String], are_new: bool, sent: Option<&Sent<'_>>) -> Vec<Form> {
+    let form = |does, title, fields| form(does, title, are_new, fields, sent);
+    let site = vec![
         needed(field(
             "site.sitemap",
             "Address of its sitemap",
@@ -67,11 +69,11 @@ pub(super) fn forms(folders: &[String], sent: Option<&Sent<'_>>) -> Vec<Form> {
         ),
     ];
     let named = folders.iter().map(|name| (name.clone(), name.clone())).collect();
-    let folder = [Field {
+    let folder = vec![Field {
         choices: named,
         ..field("folder", "Folder", "One of those that the operator gave to this workspace.")
     }];
-    let bucket = [
+    let bucket = vec![
         needed(field("bucket.name", "Name of the bucket", "Without the address, such as acme-docs.")),
         field(
             "bucket.region",
@@ -90,15 +92,20 @@ pub(super) fn forms(folders: &[String], sent: Option<&Sent<'_>>) -> Vec<Form> {
             ..field("secret_access_key", "Secret of the access key", "It is kept sealed, and shown to nobody.")
         },
     ];
-    let mut forms = vec![form("keep-site", "Keep it from a web site", site, sent)];
+    let mut forms = vec![form("keep-site", "From a web site", site)];
     if !folders.is_empty() {
-        forms.push(form("keep-folder", "Keep it from a folder", folder, sent));
+        forms.push(form("keep-folder", "From a folder", folder));
     }
-    forms.push(form("keep-bucket", "Keep it from a bucket of S3", bucket, sent));
+    forms.push(form("keep-bucket", "From a bucket of S3", bucket));
     forms
 }
 
-fn form<const N: usize>(does: &'static str, title: &'static str, fields: [Field; N], sent: Option<&Sent<'_>>) -> Form {
+fn form(does: &'static str, title: &'static str, is_new: bool, fields: Vec<Field>, sent: Option<&Sent<'_>>) -> Form {
+    let name = needed(field(
+        "name",
+        "Name of the documents",
+        "Small letters, digits and _, such as handbook. They are a dataset when the first run has ended.",
+    ));
     let sent = sent.filter(|sent| sent.params.get("do") == Some(does));
     let times = TIMES.iter().map(|(minutes, words)| ((*minutes).to_owned(), (*words).to_owned())).collect();
     let every = Field { choices: times, ..field("every_minutes", "It is brought up", "Its first run begins at once.") };
@@ -108,7 +115,12 @@ fn form<const N: usize>(does: &'static str, title: &'static str, fields: [Field;
         let wrong = if sent.field == field.name { sent.problem.to_owned() } else { String::new() };
         Field { value: typed, wrong, ..field }
     };
-    Form { does, title, is_open: sent.is_some(), fields: fields.into_iter().chain([every]).map(filled).collect() }
+    Form {
+        does,
+        title,
+        is_open: sent.is_some(),
+        fields: is_new.then_some(name).into_iter().chain(fields).chain([every]).map(filled).collect(),
+    }
 }
 
 /// What a form asks for, for the documents `name`; `None` for a form that is none of these.

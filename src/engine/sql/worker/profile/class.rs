@@ -59,9 +59,7 @@ impl Class {
             Class::Time | Class::Binary | Class::Opaque => Content::Other,
         }
     }
-}
 
-impl Class {
     /// Whether values of a column, of which `max` is the greatest, are worth a look.
     pub(super) fn could_be_personal(self, max: Option<&str>) -> bool {
         match self.content() {
