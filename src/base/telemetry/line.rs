@@ -107,7 +107,10 @@ impl LogFormat {
 
     fn escaped(self, text: &Text) -> String {
         let mut escaped = String::with_capacity(text.kept.len());
-        for c in text.kept.chars() {
+        let plain = text.kept.find(|c| is_hidden(c) || matches!(c, '"' | '\\')).unwrap_or(text.kept.len());
+        let (plain, rest) = text.kept.split_at(plain);
+        escaped.push_str(plain);
+        for c in rest.chars() {
             match self {
                 _ if matches!(c, '"' | '\\') => escaped.extend(['\\', c]),
                 _ if !is_hidden(c) => escaped.push(c),
@@ -215,7 +218,9 @@ impl Text {
 
 impl fmt::Write for Text {
     fn write_str(&mut self, more: &str) -> fmt::Result {
-        self.kept.extend(more.chars().take(VALUE.saturating_sub(self.characters)));
+        let room = VALUE.saturating_sub(self.characters);
+        let end = more.char_indices().nth(room).map_or(more.len(), |(end, _)| end);
+        self.kept.push_str(more.get(..end).unwrap_or_default());
         self.characters += more.chars().count();
         Ok(())
     }
@@ -225,6 +230,9 @@ impl fmt::Write for Text {
 /// lines, what turns the direction of writing, what has no width, what is nothing yet. The standard library knows them:
 /// it escapes these, and three that are seen.
 fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     !matches!(c, '"' | '\'' | '\\') && c.escape_debug().nth(1).is_some()
 }
 

@@ -1,11 +1,12 @@
-//! The threads that hash passwords: argon2id (RFC 9106), a few at a time, each in memory of its own that it keeps.
+//! The threads that hash passwords: argon2id (RFC 9106), a few at a time, each in memory that is kept for the next.
 //!
 //! A hash needs 19 MiB. Taken and given back on whatever thread is free, they stay with that thread's part of the
 //! allocator, and a crowd of log-ins leaves hundreds of megabytes behind.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -24,20 +25,31 @@ const LANES: u32 = 1;
 const MOST_THREADS: usize = 4;
 /// Log-ins that may wait for a thread.
 const MAX_WAITING: usize = 64;
+/// How long memory is kept when nobody logs in.
+const KEEPS: Duration = Duration::from_secs(30);
 
 type Work = Box<dyn FnOnce(&mut Memory) + Send>;
 
 /// See the module. The threads are made at first use, and end with this.
 pub(in crate::identity) struct Hashing {
     threads: usize,
+    keeps: Duration,
     queue: Mutex<Option<SyncSender<Work>>>,
+    idle: Idle,
 }
+
+/// The memory in which nobody hashes now.
+type Idle = Arc<Mutex<Vec<Memory>>>;
 
 impl Hashing {
     pub(in crate::identity) fn new() -> Self {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // One core is left to those who are in already.
-        Self { threads: cores.saturating_sub(1).clamp(1, MOST_THREADS), queue: Mutex::new(None) }
+        Self::with(cores.saturating_sub(1).clamp(1, MOST_THREADS), KEEPS)
+    }
+
+    fn with(threads: usize, keeps: Duration) -> Self {
+        Self { threads, keeps, queue: Mutex::new(None), idle: Idle::default() }
     }
 
     /// The PHC string of a password in its normal form, which the rules have passed.
@@ -83,22 +95,28 @@ impl Hashing {
         let (queue, waiting) = sync_channel(MAX_WAITING);
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..self.threads {
-            let waiting = waiting.clone();
-            thread::Builder::new().name("passwords".into()).spawn(move || serve(&waiting)).map_err(Error::internal)?;
+            let (waiting, idle, keeps) = (waiting.clone(), self.idle.clone(), self.keeps);
+            let work = move || serve(&waiting, &idle, keeps);
+            thread::Builder::new().name("passwords".into()).spawn(work).map_err(Error::internal)?;
         }
         Ok(made.insert(queue).clone())
     }
 }
 
 /// One thread, until nobody can send any more.
-fn serve(waiting: &Mutex<Receiver<Work>>) {
-    let mut memory = Memory::default();
+fn serve(waiting: &Mutex<Receiver<Work>>, idle: &Mutex<Vec<Memory>>, keeps: Duration) {
+    let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         // One thread waits for work and the others for their turn to wait; nobody does while hashing.
-        let work = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let work = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(keeps);
         match work {
-            Ok(work) => work(&mut memory),
-            Err(_) => return,
+            Ok(work) => {
+                let mut memory = idle().pop().unwrap_or_default();
+                work(&mut memory);
+                idle().push(memory);
+            }
+            Err(RecvTimeoutError::Timeout) => idle().clear(),
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
@@ -155,7 +173,6 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::{Sender, channel};
-    use std::time::Duration;
 
     use futures_util::future::join_all;
 
@@ -168,7 +185,7 @@ mod tests {
     const PASSWORD: &str = "correct horse battery";
 
     fn with_threads(threads: usize) -> Hashing {
-        Hashing { threads, queue: Mutex::new(None) }
+        Hashing::with(threads, KEEPS)
     }
 
     /// Work that says when it has begun, and lasts until it is told to end.
@@ -224,6 +241,15 @@ mod tests {
             assert!(hashing.verify(Secret::new(PASSWORD), KEPT.into()).await.unwrap());
             assert_eq!(hashing.run(state).await.unwrap(), first);
         }
+    }
+
+    #[tokio::test]
+    async fn memory_is_given_back_when_nobody_logs_in() {
+        let hashing = Hashing::with(1, Duration::ZERO);
+        hashing.hash(Secret::new(PASSWORD)).await.unwrap();
+        let given_back = async { while hashing.run(|memory| memory.0.capacity()).await.unwrap() > 0 {} };
+        tokio::time::timeout(Duration::from_secs(60), given_back).await.unwrap();
+        assert!(hashing.verify(Secret::new(PASSWORD), KEPT.into()).await.unwrap(), "and taken again");
     }
 
     #[tokio::test]
