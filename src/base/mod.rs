@@ -1,5 +1,6 @@
 //! Time, chance, network, mail, telemetry and the like: each has one door here, and nothing in here knows the product.
 
+pub(crate) mod bounded;
 pub mod clock;
 pub mod counted;
 pub mod csv;
@@ -9,6 +10,7 @@ pub mod json;
 pub mod local;
 pub mod mail;
 pub mod memory;
+pub mod nearest;
 pub mod outbound;
 pub mod peers;
 pub mod secret;

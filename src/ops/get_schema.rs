@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::base::id::Id;
+use crate::base::nearest::nearest;
 use crate::engine::job::Job;
 use crate::engine::ontology::about::{self, Said};
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
@@ -209,12 +210,8 @@ fn found<'p>(pass: &'p Pass, text: &str) -> Result<&'p Dataset> {
     }
     // Among what the caller sees; the same words whether there is such a dataset elsewhere or not.
     let text = text.chars().take(64).collect::<String>();
-    let near = known
-        .map(|dataset| (strsim::osa_distance(&text.to_lowercase(), &dataset.name), &dataset.name))
-        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
-        .min();
     let mut error = Error::dataset_not_found();
-    if let Some((_, near)) = near {
+    if let Some(near) = nearest(&text, known.map(|dataset| dataset.name.as_str())) {
         error.message = format!("There is no dataset {text}. Did you mean {near}?");
         error.details = json!({ "nearest": near });
     }

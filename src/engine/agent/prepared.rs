@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use self::tried::Tried;
 pub(super) use self::tried::has_statement;
+use crate::base::bounded::Bounded;
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::engine::agent::planner::{Extent, FieldValues, Learnt, Planner, Planners, View};
@@ -26,7 +27,6 @@ use crate::engine::job::Job;
 use crate::engine::ontology::graph::Graph;
 use crate::engine::ontology::library::Visible;
 use crate::engine::sql::SqlEngine;
-use crate::engine::sql::bounded::Bounded;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Ontology, StoredOntology};

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::covered::Covered;
 use super::read;
+use crate::base::bounded::Bounded;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::json::put;
@@ -22,7 +23,6 @@ use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::engine::readers::Readers;
 use crate::engine::sql::SqlEngine;
-use crate::engine::sql::bounded::Bounded;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Attestation, Ontology, Status, StoredOntology};

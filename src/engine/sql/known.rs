@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::bounded::Bounded;
 use super::warm::Bound;
 use super::wire::{Rows, Tables, TaskLimits};
+use crate::base::bounded::Bounded;
 
 /// Most bytes of one answer's rows: a larger one costs more to read than to keep from being computed.
 const PAYLOAD: usize = 256 << 10;

@@ -9,7 +9,6 @@
 //! Files of others become tables in such a process too ([`import`]).
 
 mod attend;
-pub(super) mod bounded;
 pub mod browse;
 mod documents;
 mod estimate;

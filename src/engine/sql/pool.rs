@@ -190,7 +190,7 @@ impl Pool {
         let running = Running::new(&self.0.running);
         let threads = threads(self.0.cores, running.count(), limits.threads);
         let mut also = Vec::new();
-        if let Some(mut worker) = self.0.warm.take(&bound, threads) {
+        if let Some(mut worker) = self.0.warm.take(&bound, threads, limits.time_ms) {
             let limits = TaskLimits { threads: worker.threads, ..limits.clone() };
             let frame = wire::encode(&Order::Query { sql: sql.to_owned(), limits }).map_err(Error::internal)?;
             let time = time.min(patience);

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bounded::Bounded;
 use super::{Outcome, SqlEngine, Task, TaskLimits, limits};
+use crate::base::bounded::Bounded;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;

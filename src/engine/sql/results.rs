@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Answer;
-use super::bounded::Bounded;
 use super::rows::too_wide;
+use crate::base::bounded::Bounded;
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::json;
@@ -65,13 +65,32 @@ struct Kept {
     credential: String,
     /// SHA-256 of the statement: a cursor goes on with its own.
     statement: Vec<u8>,
-    /// The versions that it was computed from.
-    sources: Vec<(Id<Dataset>, Option<String>)>,
+    /// What it was computed from.
+    sources: Vec<Source>,
     facts: Facts,
     /// Number of the first row here, from 0.
     first: usize,
     rows: Vec<RowText>,
     ends_at: Millis,
+}
+
+/// A table as whoever asked saw it.
+struct Source {
+    dataset: Id<Dataset>,
+    version: Option<String>,
+    /// Columns that were hidden from them.
+    hidden: Vec<String>,
+}
+
+impl Source {
+    fn of(table: &Dataset) -> Self {
+        Self { dataset: table.id, version: table.version.clone(), hidden: table.hidden.clone() }
+    }
+
+    fn is_current(&self, pass: &Pass) -> bool {
+        let same = |table: &Dataset| table.version == self.version && table.hidden == self.hidden;
+        pass.dataset(self.dataset).is_ok_and(same)
+    }
 }
 
 /// Rows of one reply.
@@ -106,7 +125,7 @@ impl Results {
             return Err(too_wide(Some(0), room));
         }
         let kept = rows.split_off(first);
-        let sources = tables.iter().map(|table| (table.id, table.version.clone())).collect();
+        let sources = tables.iter().map(|table| Source::of(table)).collect();
         let kept = Kept {
             org: pass.org(),
             credential: pass.credential().to_owned(),
@@ -140,10 +159,7 @@ impl Results {
         {
             return Err(gone());
         }
-        let is_current = |(id, version): &(Id<Dataset>, Option<String>)| {
-            pass.dataset(*id).is_ok_and(|dataset| dataset.version == *version)
-        };
-        if !kept.sources.iter().all(is_current) {
+        if !kept.sources.iter().all(|source| source.is_current(pass)) {
             self.all().retain(|key, _| key != id);
             return Err(gone());
         }
@@ -159,7 +175,7 @@ impl Results {
 
     /// Forgets every result that was computed from a dataset.
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
-        self.all().retain(|_, kept| kept.org != org || kept.sources.iter().all(|(id, _)| *id != dataset));
+        self.all().retain(|_, kept| kept.org != org || kept.sources.iter().all(|source| source.dataset != dataset));
     }
 
     fn keep(&self, kept: Kept) -> Result<String> {

@@ -36,15 +36,17 @@ pub(super) struct Bound {
 /// A worker that has had queries. Which tables it holds, it alone knows.
 pub(super) struct Bonded {
     pub process: Process,
-    /// How many threads its engine has, for all of its life.
+    /// How many threads its engine has, and how many milliseconds it gives a query at most, for all of its life.
     pub threads: u32,
+    time_ms: u64,
     wear: Wear,
 }
 
 impl Bonded {
     /// A new one, whose queries may use so much.
     pub(super) fn new(process: Process, limits: &TaskLimits) -> Self {
-        Self { process, threads: limits.threads, wear: Wear::new(limits.memory_mb, Instant::now()) }
+        let TaskLimits { threads, time_ms, .. } = *limits;
+        Self { process, threads, time_ms, wear: Wear::new(limits.memory_mb, Instant::now()) }
     }
 
     /// It has answered with so many bytes of rows.
@@ -106,12 +108,14 @@ impl Warm {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that was used last, of those with so many threads where there are such, when there is one that lives.
-    pub(super) fn take(&self, bound: &Bound, threads: u32) -> Option<Bonded> {
+    /// The one that was used last, of those with so many threads where there are such, when there is one that lives and
+    /// gives a query as much time.
+    pub(super) fn take(&self, bound: &Bound, threads: u32, time_ms: u64) -> Option<Bonded> {
         loop {
             let mut worker = {
                 let mut kept = self.kept();
-                let of = kept.iter().enumerate().rev().filter(|(_, kept)| kept.bound == *bound);
+                let serves = |kept: &Kept| kept.bound == *bound && kept.worker.time_ms >= time_ms;
+                let of = kept.iter().enumerate().rev().filter(|(_, kept)| serves(kept));
                 let places: Vec<_> = of.map(|(place, kept)| (place, kept.worker.threads)).collect();
                 let place = fitting(&places, threads)?;
                 kept.remove(place)?.worker

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::{Stats, TOOL, checked_ids, room};
 use crate::base::id::Id;
 use crate::base::json;
+use crate::base::nearest::nearest;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 use crate::engine::ontology::about;
@@ -293,15 +294,6 @@ fn unknown(job: &Job<'_>, id: &str) -> Error {
         error.message = format!("There is no table {}. Did you mean {near}?", clip(name));
     }
     error
-}
-
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.chars().take(64).collect::<String>().to_lowercase();
-    known
-        .map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= known.chars().count().div_ceil(3))
-        .min()
-        .map(|(_, known)| known)
 }
 
 /// A column of the table, as the table spells it: what it does not show is not there.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::base::nearest::nearest;
 use crate::engine::search::filter::{Filter, Test, time};
 use crate::model::access::Pass;
 use crate::model::audit::clip;
@@ -218,21 +219,11 @@ fn wrong(name: &str, must: &str, value: &Value) -> Error {
 }
 
 fn unheard_of(name: &str) -> Error {
-    let near = nearest(name, NAMES.into_iter());
+    let near = nearest(name, NAMES);
     let hint =
         near.map_or_else(|| format!(" There are {}.", NAMES.join(", ")), |near| format!(" Did you mean {near}?"));
     let message = format!("There is no filter {}.{hint} Nothing was searched.", clip(name));
     Error::invalid("filters", message).with(json!({ "field": format!("filters.{}", clip(name)), "nearest": near }))
-}
-
-/// At most a third of its letters differ.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.chars().take(64).collect::<String>().to_lowercase();
-    known
-        .map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= known.chars().count().div_ceil(3))
-        .min()
-        .map(|(_, known)| known)
 }
 
 #[cfg(test)]

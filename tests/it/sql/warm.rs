@@ -91,6 +91,21 @@ async fn a_worker_whose_query_fails_keeps_its_tables_for_the_next() {
     assert_eq!(warm(&house), BTreeSet::from([both]));
 }
 
+/// The engine's own limit of time is set once, before its door is closed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_began_with_less_time_does_not_serve_who_has_more() {
+    let house = House::new(|_| {}).await;
+    let ann = house.person();
+    let [short, long] = [5, 30].map(Duration::from_secs);
+    house.query_within(ann, short, "FROM carriers").await.unwrap();
+    let first = warm(&house);
+    house.query_within(ann, long, "FROM carriers").await.unwrap();
+    let both = warm(&house);
+    assert!(both.len() == 2 && both.is_superset(&first), "{first:?} {both:?}");
+    house.query_within(ann, short, "SELECT count(*) FROM carriers").await.unwrap();
+    assert_eq!(warm(&house), both, "one with more time serves who has less");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_worker_serves_two_callers() {
     let house = House::new(|_| {}).await;

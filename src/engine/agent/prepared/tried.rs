@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use jiff::civil::DateTime;
 
 use super::Prepared;
+use crate::base::bounded::Bounded;
 use crate::engine::agent::compiler::compile;
 use crate::engine::agent::query::read;
 use crate::engine::ontology::graph::Graph;
-use crate::engine::sql::bounded::Bounded;
 use crate::model::ontology::Ontology;
 use crate::model::query::Query;
 use crate::model::source::Dialect;

@@ -175,6 +175,8 @@ impl Walk<'_> {
             }
         }
         let arguments = list(map, "arguments")?;
+        let inner = functions::aggregate(name, arguments, path.len() > 1);
+        self.is_fleeting |= inner.is_some_and(|inner| functions::is_fleeting(&inner));
         if place == Place::Expression {
             functions::arguments(name, arguments, path.len() > 1)?;
         }

@@ -98,6 +98,22 @@ pub fn amplifies(name: &str) -> bool {
     )
 }
 
+/// The aggregate that a function computes over a list, by the literal that names it.
+pub fn aggregate(name: &str, arguments: &[Value], is_method: bool) -> Option<String> {
+    let named = arguments.get(usize::from(!is_method)).filter(|_| LIST_AGGREGATES.contains(&name))?;
+    text(named.get("expression")?).map(|inner| inner.to_ascii_lowercase())
+}
+
+/// What follows the fraction of a quantile by a sample is the sample's size, which is allocated at once.
+fn is_small_sample(name: &str, size: &[Value]) -> Verdict {
+    let is_small = |size: &Value| size.get("expression").and_then(number).is_some_and(|n| n <= MAX_AMPLIFICATION);
+    if name != "reservoir_quantile" || size.iter().all(is_small) {
+        return Ok(());
+    }
+    let hint = format!("Write a literal of at most {MAX_AMPLIFICATION}.");
+    Err(amplifier(name, format!("{name} could take more memory than the limit."), hint))
+}
+
 /// Checks the arguments of functions for which they decide about work or names. `arguments` are the elements of the
 /// tree's `arguments`; `is_method` tells `x.f(y)`, whose first argument is then missing from them.
 pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
@@ -116,11 +132,10 @@ pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
         return Err(Refusal::new("literal", name, message, "Write them in their order."));
     }
     if LIST_AGGREGATES.contains(&name) {
-        let inner = rest.first().and_then(|argument| text(argument.get("expression")?));
-        let Some(inner) = inner else {
-            return Err(not_literal(name, "the name of the aggregate"));
-        };
-        in_expression(&inner.to_ascii_lowercase())?;
+        let inner = aggregate(name, arguments, is_method);
+        let inner = inner.ok_or_else(|| not_literal(name, "the name of the aggregate"))?;
+        in_expression(&inner)?;
+        is_small_sample(&inner, rest.get(2..).unwrap_or_default())?;
         return arguments_are_literal(name, rest);
     }
     if LITERAL_FROM_SECOND.contains(&name) {
@@ -128,13 +143,7 @@ pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
         if arguments.len() == 1 && name.starts_with("quantile") {
             return arguments_are_literal(name, arguments);
         }
-        // Its third argument is the size of a sample, which is allocated at once.
-        let size = rest.get(1..).unwrap_or_default();
-        let is_small = |size: &Value| size.get("expression").and_then(number).is_some_and(|n| n <= MAX_AMPLIFICATION);
-        if name == "reservoir_quantile" && !size.iter().all(is_small) {
-            let hint = format!("Write a literal of at most {MAX_AMPLIFICATION}.");
-            return Err(amplifier(name, format!("{name} could take more memory than the limit."), hint));
-        }
+        is_small_sample(name, rest.get(1..).unwrap_or_default())?;
         return arguments_are_literal(name, rest);
     }
     if matches!(name, "strptime" | "try_strptime") && arguments.iter().any(names_a_zone) {

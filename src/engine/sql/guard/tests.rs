@@ -67,11 +67,25 @@ fn what_may_be_called_and_changes_by_itself_is_known() {
         "SELECT (SELECT uuid())",
         "SELECT age(TIMESTAMP '2020-01-01')",
         "WITH t AS (SELECT today() AS d) FROM t",
+        "SELECT list_aggregate([1, 2, 3], 'reservoir_quantile', 0.5)",
+        "SELECT [1, 2, 3].list_aggregate('reservoir_quantile', 0.5)",
     ] {
         assert!(is_fleeting(sql), "{sql}");
     }
     for sql in ["SELECT 1", "SELECT day, count(*) FROM flights GROUP BY 1 ORDER BY 2", "SELECT 'now()', age, now"] {
         assert!(!is_fleeting(sql), "{sql}");
+    }
+}
+
+#[test]
+fn a_sample_is_small_however_its_aggregate_is_called() {
+    for (sql, is_allowed) in [
+        ("SELECT reservoir_quantile(distance, 0.5, 100) FROM flights", true),
+        ("SELECT reservoir_quantile(distance, 0.5, 2000000000) FROM flights", false),
+        ("SELECT list_aggregate([1, 2, 3], 'reservoir_quantile', 0.5, 100)", true),
+        ("SELECT list_aggregate([1, 2, 3], 'reservoir_quantile', 0.5, 2000000000)", false),
+    ] {
+        assert_eq!(judge(sql).is_ok(), is_allowed, "{sql}");
     }
 }
 

@@ -155,6 +155,10 @@ fn a_result_ends_with_its_data() {
     assert!(world.code(&position).is_some(), "a new version");
 
     let position = world.first().next.unwrap();
+    world.table.hidden = vec!["c".into()];
+    assert!(world.code(&position).is_some(), "a column is hidden now");
+
+    let position = world.first().next.unwrap();
     world.results.forget(world.org.id, Id::new(&world.clock));
     assert_eq!(world.code(&position), None, "another dataset's end");
     world.results.forget(world.org.id, world.table.id);

@@ -26,6 +26,9 @@ const AT_LEAST: u16 = 0x35;
 /// Ends with a verdict (`BPF_RET | BPF_K`).
 const RETURN: u16 = 0x06;
 
+/// `fchmodat2`, everywhere; libc does not name it on every architecture.
+const FCHMODAT2: i64 = 452;
+
 /// None of these has a place in a worker; whoever makes one has taken the process over.
 const DANGEROUS: &[i64] = &[
     libc::SYS_execve,
@@ -87,8 +90,17 @@ const DANGEROUS: &[i64] = &[
     libc::SYS_setresuid,
     libc::SYS_setresgid,
     libc::SYS_capset,
+    libc::SYS_fchmod,
     libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
     libc::SYS_fchownat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
 ];
 
 /// What computing, waiting for each other, reading open files and answering take.
@@ -277,6 +289,9 @@ mod tests {
             (libc::SYS_prlimit64, [OTHER, cpu, 8], [Killed, Denied]),
             (libc::SYS_prlimit64, [OTHER, cpu, 0], [Killed, Denied]),
             (libc::SYS_execve, [8, 8, 8], [Killed, Denied]),
+            (libc::SYS_fchmod, [8, 0, 0], [Killed, Denied]),
+            (FCHMODAT2, [8, 8, 0], [Killed, Denied]),
+            (libc::SYS_fchown, [8, 8, 8], [Killed, Denied]),
             (libc::SYS_openat, [8, 8, 8], [Allowed, Denied]),
             (libc::SYS_read, [0, 8, 8], [Allowed, Allowed]),
         ] {

@@ -79,7 +79,15 @@ pub struct Postgres {
     login: Login,
     /// Parts of the operator's own network that are open.
     private: Vec<PrivateHost>,
-    idle: Arc<Mutex<Vec<(Session, Instant)>>>,
+    idle: Arc<Mutex<Idle>>,
+}
+
+/// Sessions that wait, each since when.
+#[derive(Default)]
+struct Idle {
+    sessions: Vec<(Session, Instant)>,
+    /// Whether somebody sees to their end.
+    is_watched: bool,
 }
 
 /// What a test of the connection found.
@@ -252,7 +260,7 @@ impl Postgres {
 
     fn take(&self) -> Option<Session> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some((session, since)) = idle.pop() {
+        while let Some((session, since)) = idle.sessions.pop() {
             if since.elapsed() < IDLE && session.is_alive() {
                 return Some(session);
             }
@@ -263,8 +271,8 @@ impl Postgres {
     /// Keeps a session for the next query, and sees to its end.
     fn keep(&self, session: Session) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_watched = !idle.is_empty();
-        idle.push((session, Instant::now()));
+        idle.sessions.push((session, Instant::now()));
+        let is_watched = std::mem::replace(&mut idle.is_watched, true);
         drop(idle);
         if is_watched {
             return;
@@ -275,8 +283,9 @@ impl Postgres {
                 tokio::time::sleep(LOOK).await;
                 let Some(idle) = watched.upgrade() else { return };
                 let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
-                idle.retain(|(_, since)| since.elapsed() < IDLE);
-                if idle.is_empty() {
+                idle.sessions.retain(|(_, since)| since.elapsed() < IDLE);
+                idle.is_watched = !idle.sessions.is_empty();
+                if !idle.is_watched {
                     return;
                 }
             }
