@@ -241,15 +241,15 @@ impl App {
         }
         signalled.abort();
         stopping.cancel();
-        sweeper.await?;
-        renewer.await?;
-        syncer.await?;
+        for (work, task) in [("sweeper", sweeper), ("renewer", renewer), ("syncer", syncer)] {
+            ended(work, task).await;
+        }
         mcp.finish().await;
-        keeper.await?;
-        cleaner.await?;
-        measurer.await?;
+        for (work, task) in [("keys", keeper), ("cleaner", cleaner), ("metrics", measurer)] {
+            ended(work, task).await;
+        }
         if let Some(admin) = admin {
-            admin.await?;
+            ended("admin", admin).await;
         }
         self.close().await;
         Ok(())
@@ -276,6 +276,13 @@ impl App {
                 tracing::error!(%problem, "the admin listener ended");
             }
         })))
+    }
+}
+
+/// Waits for work in the background. One that panicked does not keep the rest from a proper end.
+async fn ended(work: &str, task: tokio::task::JoinHandle<()>) {
+    if let Err(problem) = task.await {
+        tracing::error!(work, %problem, "work in the background had failed");
     }
 }
 

@@ -16,7 +16,7 @@ use crate::store::{self, Db};
 
 /// Most rows in one transaction.
 const BATCH: usize = 256;
-/// Rows that may wait before callers are turned away.
+/// Rows that may wait for the writer; who comes after them waits for a place.
 const QUEUE: usize = 4096;
 /// How often it is looked whether counted repeats are due, and uses of tokens, where nothing else is written.
 const LOOK: Duration = Duration::from_secs(5);
@@ -55,7 +55,11 @@ impl AuditLog {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let stop = CancellationToken::new();
         let repeats = Repeats::new(clock);
-        let task = tokio::spawn(write(Book { db, uses, used: Instant::now() }, waiting, repeats.clone(), stop.clone()));
+        let task = tokio::spawn(write(
+            Book { db, uses, used: Instant::now(), repeats: repeats.clone() },
+            waiting,
+            stop.clone(),
+        ));
         (Self { queue, repeats }, AuditWriter { stop, task })
     }
 
@@ -86,7 +90,7 @@ impl AuditLog {
     }
 }
 
-async fn write(mut book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
+async fn write(mut book: Book, mut waiting: mpsc::Receiver<Waiting>, stop: CancellationToken) {
     let mut look = tokio::time::interval(LOOK);
     let mut batch = Vec::with_capacity(BATCH);
     loop {
@@ -94,10 +98,10 @@ async fn write(mut book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Re
             biased;
             // Closed, the queue takes no more, and ends when what is in it was received.
             () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
-            _ = look.tick() => book.append(repeats.due().into_iter().map(|entry| (entry, None))).await,
+            _ = look.tick() => book.append(book.repeats.due().into_iter().map(|entry| (entry, None))).await,
             received = waiting.recv_many(&mut batch, BATCH) => {
                 if received == 0 {
-                    return book.append(repeats.all().into_iter().map(|entry| (entry, None))).await;
+                    return book.append(book.repeats.all().into_iter().map(|entry| (entry, None))).await;
                 }
                 book.append(batch.drain(..)).await;
             }
@@ -110,6 +114,7 @@ struct Book {
     db: Db,
     uses: Uses,
     used: Instant,
+    repeats: Repeats,
 }
 
 impl Book {
@@ -122,13 +127,67 @@ impl Book {
         if entries.is_empty() && uses.is_empty() {
             return;
         }
+        // Of a row that somebody waits for, those that were counted before it.
+        let before = |(entry, done): (&Entry, &Option<_>)| {
+            let count = entry.count - i64::from(done.is_some());
+            (count > 0).then(|| Entry { count, ..entry.clone() })
+        };
+        let counted: Vec<Entry> = entries.iter().zip(&done).filter_map(before).collect();
         metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
         let written = store::audit::append(&self.db, entries, uses.clone()).await.is_ok();
         if !written {
             self.uses.put_back(uses);
+            self.repeats.put_back(counted);
         }
         for done in done.into_iter().flatten() {
             let _caller_left = done.send(written);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Millis;
+
+    fn refusal(at: Millis) -> Entry {
+        Entry {
+            at,
+            org: None,
+            principal: String::new(),
+            client: String::new(),
+            client_version: String::new(),
+            session: String::new(),
+            ip: "192.0.2.1".into(),
+            request_id: String::new(),
+            action: "auth.refused".into(),
+            target: "/mcp".into(),
+            outcome: "auth_missing".into(),
+            duration_ms: 0,
+            rows: 0,
+            bytes: 0,
+            count: 1,
+        }
+    }
+
+    #[tokio::test]
+    async fn refusals_that_were_counted_are_not_lost_when_the_database_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+        let run = async |sql: &'static str| sqlx::query(sql).execute(db.pool()).await.unwrap();
+        let repeats = Repeats::new(Clock::manual(0));
+        let mut book = Book { db: db.clone(), uses: Uses::default(), used: Instant::now(), repeats: repeats.clone() };
+        let rows: Vec<Entry> = (0..7).filter_map(|_| repeats.note(refusal(0))).collect();
+        book.append(rows.into_iter().map(|row| (row, None))).await;
+
+        run("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'disk full'); END").await;
+        let counted = repeats.all();
+        assert_eq!(counted.len(), 1);
+        book.append(counted.into_iter().map(|row| (row, None))).await;
+        run("DROP TRIGGER full").await;
+        let counted = repeats.all();
+        book.append(counted.into_iter().map(|row| (row, None))).await;
+        let kept = store::audit::newest(&db, None, 10).await.unwrap();
+        assert_eq!(kept.iter().map(|(_, row)| row.count).sum::<i64>(), 7);
     }
 }

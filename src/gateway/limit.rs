@@ -77,14 +77,15 @@ impl Limiter {
     /// # Errors
     /// `rate_limited` with the limit that was met, its number, and `retry_after`.
     pub(super) fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
-        if let (Some(instance), Some(number), true) = (&self.instance, self.rates.instance, caller.is_external()) {
-            check(instance, "", "instance", number.get())?;
-        }
         let person = caller.person();
         check(&self.requests, &person, "requests", self.rates.requests)?;
-        match knock {
-            Knock::Request => Ok(()),
-            Knock::Session => check(&self.sessions, &person, "sessions", self.rates.sessions),
+        if knock == Knock::Session {
+            check(&self.sessions, &person, "sessions", self.rates.sessions)?;
+        }
+        // The last: what somebody's own limit refuses takes nothing from the others.
+        match (&self.instance, self.rates.instance) {
+            (Some(instance), Some(number)) if caller.is_external() => check(instance, "", "instance", number.get()),
+            _ => Ok(()),
         }
     }
 
@@ -128,6 +129,11 @@ impl Limiter {
     pub(super) fn stream(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.credential(), self.rates.streams), workspace(caller)];
         enter(&self.streams, &keys, "streams", self.rates.streams)
+    }
+
+    /// Calls that are being answered.
+    pub(super) fn calls(&self) -> usize {
+        self.calls.taken()
     }
 
     fn call(&self, caller: &Caller, key: String) -> Result<Share> {

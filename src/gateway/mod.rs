@@ -43,7 +43,7 @@ use crate::model::org::Org;
 use crate::store::freshness::{self, Fresh};
 use crate::store::{self, Db};
 
-/// Datasets of which is known what callers see of them; each takes a few kilobytes.
+/// Datasets of which is known what callers see of them, as [`Catalogue::size`] counts; each takes a few kilobytes.
 const CATALOGUED: usize = 8_192;
 
 /// How a call arrived.
@@ -148,6 +148,15 @@ pub struct Gateway {
     catalogues: Fresh<Id<Org>, Catalogue>,
 }
 
+/// Whether nothing was done, so that repeats may share a row.
+fn is_refusal<O: Operation>(error: &Error) -> bool {
+    match error.code {
+        Code::RateLimited => true,
+        Code::ServiceUnavailable => O::INFO.read_only,
+        _ => false,
+    }
+}
+
 impl Gateway {
     pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
         let limiter = Limiter::new(parts.config.limits.rates.clone(), &clock);
@@ -203,12 +212,16 @@ impl Gateway {
             ..self.entry(caller, O::INFO.recorded_as.unwrap_or(via.action))
         };
         match &answer {
-            Err(error) if matches!(error.code, Code::RateLimited | Code::ServiceUnavailable) => {
-                self.audit.refused(entry).await?;
-            }
+            Err(error) if is_refusal::<O>(error) => self.audit.refused(entry).await?,
             _ => self.audit.record(entry).await?,
         }
         answer
+    }
+
+    /// How many calls are being answered, for tests that wait for one to begin.
+    #[doc(hidden)]
+    pub fn calls_under_way(&self) -> usize {
+        self.limiter.calls()
     }
 
     /// Counts a request of whatever kind against what its sender may send.
@@ -356,21 +369,23 @@ impl Gateway {
         let _place = self.limiter.take(caller, O::INFO.cost)?;
         // From before the look at the metadata to the end: what it names must stay.
         let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
-        let pass = self.authorize(caller, O::INFO.action, &op.want()).await?;
         let limits = &self.parts.config.limits;
+        let time = (O::INFO.time)(&limits.budgets);
+        let late = || Error::new(O::LATE, format!("The call took longer than {} s.", time.as_secs()));
+        // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
+        let grace = Duration::from_secs(2);
+        let want = op.want();
+        let allowed = tokio::time::timeout(time + grace, self.authorize(caller, O::INFO.action, &want));
+        let pass = allowed.await.unwrap_or_else(|_| Err(late()))?;
         if O::INFO.sensitive {
             self.recently_proven(caller)?;
         }
-        let time = (O::INFO.time)(&limits.budgets);
         let most = O::INFO.reply_bytes(limits.budgets.reply_bytes, via.to_program);
         let budget = match O::INFO.surface {
             Surface::Manage => limits.budgets.clone(),
             Surface::Tool | Surface::Resource => Budgets { reply_bytes: most, ..limits.budgets.clone() },
         };
         let job = Job::new(&pass, &budget, time, via.cancel.clone(), via.on_progress.clone());
-        let late = || Error::new(O::LATE, format!("The call took longer than {} s.", time.as_secs()));
-        // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
-        let grace = Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
         let reply = tokio::select! {
             biased;

@@ -56,16 +56,8 @@ impl Repeats {
     pub(super) fn note(&self, mut entry: Entry) -> Option<Entry> {
         let now = self.clock.now();
         let mut open = self.open();
-        if open.len() >= SENDERS && !open.contains_key(&sender(&entry)) {
-            entry.principal.clear();
-            entry.ip.clear();
-        }
         let own = if open.len() > CROWD { 1 } else { OWN };
-        let kinds = open.entry(sender(&entry)).or_default();
-        if kinds.len() >= KINDS && !kinds.contains_key(&kind(&entry)) {
-            entry.target.clear();
-        }
-        let known = kinds.entry(kind(&entry)).or_insert(Open { since: now, own: 0, last: None });
+        let known = place(&mut open, &mut entry, now);
         if now - known.since >= WINDOW {
             (known.since, known.own) = (now, 0);
         }
@@ -89,6 +81,17 @@ impl Repeats {
         self.take(|_| true)
     }
 
+    /// Counts rows again that could not be written.
+    pub(super) fn put_back(&self, rows: Vec<Entry>) {
+        let now = self.clock.now();
+        let mut open = self.open();
+        for mut row in rows {
+            let known = place(&mut open, &mut row, now);
+            let before = known.last.take().map_or(0, |last| last.count);
+            known.last = Some(Box::new(Entry { count: row.count + before, ..row }));
+        }
+    }
+
     fn take(&self, is_over: impl Fn(&Open) -> bool) -> Vec<Entry> {
         let mut rows = Vec::new();
         self.open().retain(|_, kinds| {
@@ -107,6 +110,19 @@ impl Repeats {
     fn open(&self) -> MutexGuard<'_, HashMap<Sender, HashMap<Kind, Open>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where a refusal is counted: beside others, where no more are told apart.
+fn place<'o>(open: &'o mut HashMap<Sender, HashMap<Kind, Open>>, entry: &mut Entry, now: Millis) -> &'o mut Open {
+    if open.len() >= SENDERS && !open.contains_key(&sender(entry)) {
+        entry.principal.clear();
+        entry.ip.clear();
+    }
+    let kinds = open.entry(sender(entry)).or_default();
+    if kinds.len() >= KINDS && !kinds.contains_key(&kind(entry)) {
+        entry.target.clear();
+    }
+    kinds.entry(kind(entry)).or_insert(Open { since: now, own: 0, last: None })
 }
 
 fn sender(entry: &Entry) -> Sender {
@@ -162,6 +178,21 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.count).sum::<i64>(), 180, "every one is counted");
         assert!(rows.len() <= 3 * (OWN + 1) && rows[..OWN].iter().all(|row| row.count == 1), "{:?}", counts(&rows));
         assert!(repeats.open().is_empty());
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_counted_with_what_comes_after_it() {
+        let repeats = Repeats::new(Clock::manual(0));
+        let noted = |times: usize| (0..times).filter_map(|_| repeats.note(refusal("192.0.2.1", "/mcp"))).count();
+        assert_eq!(noted(OWN + 2), OWN);
+        let counted = repeats.all();
+        repeats.put_back(counted);
+        assert_eq!((noted(1), counts(&repeats.all())), (1, Vec::new()), "the first after them has them");
+        assert_eq!(noted(OWN + 1), OWN);
+        let counted = repeats.all();
+        repeats.put_back(counted.clone());
+        repeats.put_back(counted);
+        assert_eq!(counts(&repeats.all()), [2]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The work that nobody waits for: datasets of documents are brought up to what they are kept from, each workspace's one
 //! after another. A run that takes long does it in turns, and others go first in between.
-//! Each turn is done in the name of the workspace's operator, and stands in the record like a call.
+//! Each turn is done in the name of the workspace's operator, and stands in the record like a call, unless a stop cut it off.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -77,6 +77,12 @@ pub trait Visitor {
 
 /// The only list.
 pub fn each(visitor: &mut impl Visitor) {
+    for_clients(visitor);
+    management(visitor);
+}
+
+/// What AI clients may ask.
+fn for_clients(visitor: &mut impl Visitor) {
     visitor.visit::<list_datasets::ListDatasets>();
     visitor.visit::<get_schema::GetSchema>();
     visitor.visit::<preview_rows::PreviewRows>();
@@ -103,6 +109,10 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<ontologies::GetOntologyDataset>();
     visitor.visit::<health::Health>();
     visitor.visit::<prompt::GetPrompt>();
+}
+
+/// What people and their programs ask to look after a workspace and its data.
+fn management(visitor: &mut impl Visitor) {
     visitor.visit::<import::Import>();
     visitor.visit::<check_import::CheckImport>();
     visitor.visit::<uploads::CreateUpload>();

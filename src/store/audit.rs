@@ -4,6 +4,7 @@
 pub mod cuts;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
@@ -19,6 +20,9 @@ use crate::store::tokens::{self, Use};
 
 /// The hash that the first entry of a chain follows.
 const ROOT: &str = "";
+/// How long a database elsewhere is waited for. Rows that it has taken and not acknowledged may be there all the same; a
+/// connection that has fallen silent is given up by the network alone, and stays taken until then.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Rows in one statement, and values of a row.
 const AT_ONCE: usize = 64;
 const COLUMNS: usize = 7;
@@ -42,7 +46,10 @@ pub async fn append(db: &Db, entries: Vec<Entry>, uses: Vec<Use>) -> Result<()> 
             let turn = db.writer.clone().lock_owned().await;
             Ok(direct.write(turn, move |tx| append_directly(tx, &entries, &uses)).await?)
         }
-        None => append_together(db, &entries, &uses).await,
+        None => {
+            let late = |_| Error::unavailable("The database does not answer.");
+            tokio::time::timeout(PATIENCE, append_together(db, &entries, &uses)).await.map_err(late)?
+        }
     }
 }
 

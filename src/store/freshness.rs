@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lru::LruCache;
 use sqlx::any::AnyRow;
@@ -23,6 +24,8 @@ use crate::store::direct::Direct;
 const AT_ONCE: usize = 64;
 /// Those who may wait for the next statement before others have to wait to ask.
 const QUEUE: usize = 1024;
+/// How long counts are waited for: a host that is gone answers nothing, and hangs up nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads the count of one workspace.
 const COUNT: &str = "SELECT generation FROM freshness WHERE org_id = $1";
@@ -118,15 +121,14 @@ async fn answer(pool: AnyPool, mut asked: mpsc::Receiver<Asked>) {
         let mut orgs: Vec<Id<Org>> = waiting.iter().map(|(org, _)| *org).collect();
         orgs.sort_unstable();
         orgs.dedup();
-        let found = match read(&pool, &mut connection, &orgs).await {
-            Ok(found) => found,
-            Err(problem) => {
-                // The next one gets another connection; until then everything is read as if nothing were known.
-                tracing::warn!(%problem, "the counts of changes cannot be read");
-                connection = None;
-                HashMap::new()
-            }
-        };
+        let read = tokio::time::timeout(PATIENCE, read(&pool, &mut connection, &orgs)).await;
+        let found = read.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|problem| {
+            // The next one gets another connection, this one nobody; until then everything is read as if nothing were
+            // known.
+            tracing::warn!(%problem, "the counts of changes cannot be read");
+            drop(connection.take().map(PoolConnection::detach));
+            HashMap::new()
+        });
         for (org, told) in waiting.drain(..) {
             let _left = told.send(found.get(&org).copied());
         }

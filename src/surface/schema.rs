@@ -1,7 +1,10 @@
 //! Arguments and replies as JSON. Schemas are written as MCP clients and OpenAPI readers accept them: draft 2020-12,
 //! sub-schemas inlined, an object at the root, no `$schema` (Claude refuses other dialects and combinators there).
 
+use std::any::TypeId;
 use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -16,6 +19,14 @@ use crate::model::error::{Error, Result};
 /// The schema of arguments as a JSON object.
 pub fn of<T: JsonSchema>() -> Map<String, Value> {
     written::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// As [`of`], written once for the process.
+pub fn kept<T: JsonSchema + 'static>() -> Arc<Map<String, Value>> {
+    type Kept = Mutex<HashMap<TypeId, Arc<Map<String, Value>>>>;
+    static KEPT: LazyLock<Kept> = LazyLock::new(Mutex::default);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(of::<T>())).clone()
 }
 
 fn written<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {

@@ -23,10 +23,7 @@ pub type AuditSink = Arc<dyn Fn(AuditEvent) -> BoxFuture<'static, Result<()>> + 
 /// A grant, a refusal, a log-in: what the record keeps of it. Nothing secret.
 #[derive(Clone, Debug)]
 pub struct AuditEvent {
-    /// `login.password`, `login.totp`, `login.recovery_code`, `login.passkey`, `login.oidc`, `login.logout`,
-    /// `account.create`, `account.link`, `account.unlink`, `account.totp`, `account.recovery_codes`, `account.passkey`,
-    /// `oauth.register`, `oauth.authorize`, `oauth.consent`, `oauth.token`, `oauth.revoke`, `oauth.introspect`,
-    /// `oauth.device_authorization`, `oauth.device`, `admin.connectivity`.
+    /// What was tried, after where it was: `login.password`, `account.passkey`, `oauth.token`, `auth.refused`.
     pub action: &'static str,
     pub org: Option<Id<Org>>,
     /// `user:<id>`, or empty when nobody was proven.

@@ -122,7 +122,7 @@ async fn the_socket_is_its_owners_and_the_network_has_no_such_door() {
     // A command that is interrupted takes what it asked for along.
     let asked = inside.post("http://anything/local/api/v1/ext/sql").header("dragoman-workspace", "acme");
     let asked = tokio::spawn(asked.json(&json!({ "sql": ENDLESS })).send());
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    service.answers_a_call().await;
     asked.abort();
     stopped(&service, &org, "dragoman_sql", 1).await;
     service.stop().await;

@@ -1,8 +1,10 @@
 //! What is kept of workspaces between requests is forgotten by every change that decides about rights and data, whoever
 //! makes it: each statement here is one that another node, or a command, may send.
 
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
@@ -16,9 +18,10 @@ use dragoman::store::{self, Db, orgs};
 use futures_util::future::join_all;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
-use tokio::sync::Notify;
+use tokio::net::{TcpListener, UnixStream};
+use tokio::sync::{Notify, watch};
 
-use crate::support::databases::both;
+use crate::support::databases::{both, postgres_url};
 use crate::support::service::{PASSWORD, Service, operator};
 
 /// Rows of a workspace `ORG`, with a member, a grant, a token, a dataset and a source.
@@ -156,6 +159,53 @@ async fn a_workspace_that_is_gone_is_not_known() {
         assert_eq!(stamp(&db, org).await, None);
     })
     .await;
+}
+
+/// The address of a database behind something that passes everything on, until the connections that are open then fall
+/// silent, and stay open, as those to a host that is gone.
+async fn behind(url: &str) -> (String, watch::Sender<()>) {
+    let (database, folder) = url.split_once("?host=").unwrap();
+    let socket = Path::new(folder).join(".s.PGSQL.5432");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let name = database.rsplit('/').next().unwrap();
+    let address = format!("postgres://dragoman@127.0.0.1:{port}/{name}?sslmode=disable");
+    let (silence, _) = watch::channel(());
+    let silent = silence.clone();
+    tokio::spawn(async move {
+        while let Ok((mut here, _)) = listener.accept().await {
+            let (socket, mut silent) = (socket.clone(), silent.subscribe());
+            tokio::spawn(async move {
+                let mut there = UnixStream::connect(socket).await.unwrap();
+                tokio::select! {
+                    _closed = tokio::io::copy_bidirectional(&mut here, &mut there) => {}
+                    _now = silent.changed() => std::future::pending().await,
+                }
+            });
+        }
+    });
+    (address, silence)
+}
+
+#[tokio::test]
+async fn a_database_that_falls_silent_is_left_for_a_new_connection() {
+    let (address, silence) = behind(&postgres_url().await).await;
+    let db = Db::open_postgres(&Secret::new(address)).await.unwrap();
+    let org = workspace(&db, &Clock::manual(1_790_000_000_000), "acme").await;
+    let kept: Fresh<Id<Org>, u32> = Fresh::new(&db, 8, |_| 1);
+    kept.keep(org, stamp(&db, org).await, 1);
+    assert_eq!(kept.known(&org).await.as_deref(), Some(&1));
+
+    silence.send_replace(());
+    let written = async || store::audit::append(&db, Vec::new(), Vec::new()).await.is_ok();
+    let bounded = async |until| tokio::time::timeout(Duration::from_secs(until), written()).await;
+    bounded(30).await.expect("nor does the record wait for it");
+    let soon = async |until| tokio::time::timeout(Duration::from_secs(until), kept.known(&org)).await;
+    assert_eq!(soon(30).await.expect("the end of the connection is not waited for"), None);
+    let again = async { while soon(30).await.unwrap().is_none() {} };
+    tokio::time::timeout(Duration::from_secs(120), again).await.expect("what is still so is known again");
+    let again = async { while !bounded(30).await.unwrap() {} };
+    tokio::time::timeout(Duration::from_secs(120), again).await.expect("and the record is written");
 }
 
 #[tokio::test]

@@ -170,3 +170,14 @@ fn requests_of_all_kinds_count_for_the_person_over_all_clients() {
     assert_eq!(limiter.knock(&other_client, Knock::Request).unwrap_err().details["limit"], "requests");
     assert!(limiter.knock(&caller(&clock, "bob"), Knock::Session).is_ok());
 }
+
+#[test]
+fn what_ones_own_limit_refuses_takes_nothing_from_the_others() {
+    let clock = Clock::manual(1_000_000);
+    let rates = Rates { instance: std::num::NonZeroU32::new(400), requests: 100, ..Limits::default().rates };
+    let limiter = Limiter::new(rates, &clock);
+    let (ann, bob) = (caller(&clock, "ann"), caller(&clock, "bob"));
+    let let_in = (0..1_000).filter(|_| limiter.knock(&ann, Knock::Request).is_ok()).count();
+    assert!(let_in <= 100, "{let_in}");
+    assert_eq!(limiter.knock(&bob, Knock::Request).map_err(|error| error.details), Ok(()));
+}

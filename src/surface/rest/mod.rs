@@ -135,7 +135,7 @@ async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request
         }
         arguments = body::<O>(request).await?;
     } else if !query.is_empty() {
-        let schema = schema::of::<O>();
+        let schema = schema::kept::<O>();
         for (key, value) in query {
             let kind = schema.get("properties").and_then(|all| all.get(&key)).and_then(|one| one.get("type"));
             let value = typed(kind.and_then(Value::as_str), &value);
@@ -177,7 +177,8 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     });
     let beside = if O::INFO.surface == Surface::Manage { MANAGED } else { BODY };
     // Written in escapes, a text that is not English is three times as long.
-    let most = beside + schema::texts(&schema::of::<O>()) * 3;
+    let schema = schema::kept::<O>();
+    let most = beside + schema::texts(&schema) * 3;
     let bytes = whole(request.into_body(), most).await.map_err(|unread| match unread {
         Unread::TooLarge => Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")),
         Unread::Late => Error::new(Code::QueryTimeout, "The body did not arrive in time."),
@@ -194,7 +195,6 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     })?;
     // Many clients write null for what they do not give.
     if arguments.values().any(Value::is_null) {
-        let schema = schema::of::<O>();
         arguments.retain(|name, value| !(value.is_null() && schema::is_optional(&schema, name)));
     }
     Ok(arguments)

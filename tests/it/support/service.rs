@@ -125,6 +125,16 @@ impl Service {
         served.await.unwrap();
     }
 
+    /// Waits until a call has begun.
+    pub async fn answers_a_call(&self) {
+        let begun = async {
+            while self.gateway.calls_under_way() == 0 {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), begun).await.expect("no call begins");
+    }
+
     /// A workspace that accepts clients.
     pub async fn workspace(&self, slug: &str) -> Org {
         let org = self.identity.create_org(slug, slug).await.unwrap();

@@ -59,8 +59,7 @@ async fn a_client_that_leaves_before_it_has_a_handle_ends_its_call() {
     let org = service.workspace("acme").await;
     let (token, other) = (service.token(&org).await, service.token(&org).await);
     let client = tokio::spawn(request(&service, &token, "tools/call", call(ENDLESS), &knows_tasks()).send());
-    // As long as it takes to begin, and not to become a task.
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    service.answers_a_call().await;
     client.abort();
     recorded(&service, &org, &["query_timeout"]).await;
     is_free(&service, &other).await;
