@@ -48,7 +48,7 @@ pub(super) enum Ontology {
         /// Say what speaks for each key and each relationship, also where that is sure
         #[arg(long)]
         explain: bool,
-        /// Tables that it is about; all of them when absent
+        /// Tables that it is about; all of them when absent. With --onto, further tables beside its own
         #[arg(value_name = "TABLE")]
         tables: Vec<String>,
     },

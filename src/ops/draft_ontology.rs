@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::ontology_texts::{WRITE, long};
 use crate::base::id::Id;
@@ -16,13 +17,14 @@ use crate::engine::ontology::draft::measure::measured;
 use crate::engine::ontology::draft::{Answers, Draft, Wanted};
 pub use crate::engine::ontology::draft::{Asked, Evidence, State};
 use crate::engine::ontology::library::Standing;
-use crate::engine::ontology::read::nearest;
+pub use crate::engine::ontology::read::MAX_BYTES;
+use crate::engine::ontology::read::{MAX_DATASETS, MAX_FIELDS, nearest};
 use crate::engine::ontology::renew::{self, Renewed, renewed};
 use crate::engine::ontology::write;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Link, Ontology, StoredOntology};
 
 /// Arguments.
@@ -112,6 +114,7 @@ impl Operation for DraftOntology {
         };
         let stands = standing.as_ref().map(|it| it.ontology.as_ref());
         let tables = tables(job, &self.dataset_ids, stands)?;
+        within_limits(&tables)?;
         let name = match (self.name.trim(), stands) {
             ("", Some(ontology)) => ontology.name.clone(),
             ("", None) => return Err(Error::invalid("name", "Give the ontology a name.")),
@@ -173,6 +176,22 @@ fn tables(job: &Job<'_>, ids: &[Id<Dataset>], standing: Option<&Ontology>) -> Re
     Ok(tables)
 }
 
+/// Refuses more than an ontology may hold before any of it is measured.
+fn within_limits(tables: &[Dataset]) -> Result<()> {
+    let tables = || tables.iter().filter(|dataset| dataset.kind == Kind::Table && dataset.is_ready());
+    let columns: usize = tables().map(|dataset| dataset.columns.len()).sum();
+    for (what, was, max) in [("tables", tables().count(), MAX_DATASETS), ("columns", columns, MAX_FIELDS)] {
+        if was > max {
+            let message = format!(
+                "The draft would be of {was} {what}; an ontology has at most {max}. Name the tables that it is about."
+            );
+            let details = json!({ "field": "dataset_ids", "limit": what, "max": max, "was": was });
+            return Err(Error::new(Code::LimitExceeded, message).with(details));
+        }
+    }
+    Ok(())
+}
+
 /// Answers about columns that are there.
 fn answers(given: &[Answer], tables: &[Dataset]) -> Result<Answers> {
     let mut answers = Answers::default();
@@ -222,4 +241,47 @@ async fn improved(models: &Models, job: &Job<'_>, ontology: Ontology) -> (Ontolo
         Some(problem) => format!("{made} It did not get to the end: {problem}."),
     };
     (better.ontology, note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::model::dataset::ColumnInfo;
+
+    fn table(columns: usize) -> Dataset {
+        let clock = Clock::manual(0);
+        Dataset {
+            id: Id::new(&clock),
+            org: Id::new(&clock),
+            name: "plots".into(),
+            title: String::new(),
+            description: String::new(),
+            kind: Kind::Table,
+            externally_queryable: true,
+            version: Some("v1".into()),
+            remote: None,
+            row_count: 1,
+            bytes: 1,
+            columns: vec![ColumnInfo::default(); columns],
+            hidden: vec![],
+            source: String::new(),
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
+    #[test]
+    fn what_an_ontology_may_not_hold_is_refused_before_it_is_measured() {
+        let mut tables = vec![table(20); MAX_DATASETS];
+        within_limits(&tables).unwrap();
+        tables.push(Dataset { kind: Kind::Documents, ..table(20) });
+        within_limits(&tables).unwrap();
+        tables.push(table(0));
+        let refused = within_limits(&tables).unwrap_err();
+        assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &json!("tables")));
+        assert!(refused.message.contains("1001 tables; an ontology has at most 1000. Name the tables"), "{refused}");
+        let refused = within_limits(&[table(MAX_FIELDS), table(1)]).unwrap_err();
+        assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &json!("columns")));
+    }
 }

@@ -331,7 +331,13 @@ const SAID: &[(&str, Kind)] = &[
 
 /// The kind that a column's name says, if its type can hold it.
 pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
-    let words = words(name);
+    let mut words = words(name);
+    // CUST_FIRST_NM
+    if let [_, .., last] = words.as_mut_slice()
+        && last.as_str() == "nm"
+    {
+        *last = "name".to_owned();
+    }
     let has = |sequence: &str| {
         let wanted: Vec<&str> = sequence.split(' ').collect();
         words.windows(wanted.len()).any(|some| some.iter().eq(&wanted))

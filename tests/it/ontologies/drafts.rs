@@ -109,6 +109,23 @@ async fn a_dictionary_and_a_time_zone_are_written_into_a_draft() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_date_is_made_of_parts_that_are_a_date_in_every_row() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let dates = b"state,year,month,day,count\nN,2001,1,31,5\nS,2001,2,28,7\nN,2004,2,29,6\nS,2004,,,1\n";
+    let others = b"state,year,month,day,count\nN,2001,1,31,5\nS,2001,2,28,7\nN,2004,0,1,6\nS,2004,12,99,1\n";
+    service.import(&org, "births.csv", dates, true).await.unwrap();
+    service.import(&org, "deaths.csv", others, true).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let body = json!({ "name": "people" });
+    let (status, made) = service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await;
+    assert_eq!(status, 200, "{made}");
+    let drafted = ontology(&made);
+    assert!(drafted.field("births", "date").is_some() && drafted.field("deaths", "date").is_none(), "{made}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_schema_of_dbt_declares_what_no_name_tells() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;

@@ -52,7 +52,7 @@ pub(super) fn seen<'a>(tables: &'a [DraftTable], vocabulary: &Vocabulary) -> Vec
 
 fn look<'a>(at: usize, table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
     let words = vocabulary.table(&table.name);
-    let all: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
+    let all: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.column(column)).collect();
     // "l_orderkey", and not "customer_id" of a table whose columns all say so.
     let initial = all.first().and_then(|words| words.first()).is_some_and(|first| first.len() <= 2);
     let skip = if initial { common_prefix(&words, &all) } else { 0 };

@@ -66,18 +66,29 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys, facts: &Facts) -> Evidence {
     let declared = table.table.primary_key == keys.primary;
     let rows = table.table.rows();
     let guessed = !declared && facts.unknown.contains(&table.candidate(&keys.primary));
+    let measured = is_measured(table, &keys.primary, facts);
     let because = match (declared, guessed) {
         (true, _) => declared_by(table.table.told.keys.contains(&keys.primary)).to_owned(),
         (false, true) => {
             format!("It is called so, and an estimate says it; that no two of its {rows} rows agree was not measured.")
         }
-        (false, false) => format!("No two of its {rows} rows agree there, and none is empty."),
+        (false, false) if measured => format!("No two of its {rows} rows agree there, and none is empty."),
+        (false, false) => format!("It is called so; that no two of its {rows} rows agree was not measured."),
     };
     let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
     let others = (!others.is_empty()).then(|| format!("Keys too: {}.", others.join("; ")));
     let decided = format!("{name} is told apart by {}", keys.primary.join(", "));
     let because = std::iter::once(because).chain(others).collect();
-    Evidence { decided, because, sure: declared || rows >= 5 && !guessed, reference: None }
+    Evidence { decided, because, sure: declared || rows >= 5 && measured && !guessed, reference: None }
+}
+
+/// Whether somebody looked that columns tell the rows of a table apart, or that some of them already do.
+fn is_measured(table: &Seen<'_>, columns: &[String], facts: &Facts) -> bool {
+    let part = |key: &[String]| key.iter().all(|column| columns.contains(column));
+    let counted = |name: &String| table.column(name)?.is_unique(table.table.rows());
+    facts.keys.iter().any(|(it, is_key)| *is_key && it.table == table.table.name && part(&it.columns))
+        || columns.iter().any(|name| counted(name) == Some(true))
+        || table.table.unique_keys.iter().any(|key| part(key))
 }
 
 /// What speaks for a reference.

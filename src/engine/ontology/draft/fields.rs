@@ -20,7 +20,7 @@ const SPOKEN: usize = 80;
 
 /// The words of each column without the prefix that all of them share.
 pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
-    let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
+    let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.column(column)).collect();
     let skip = common_prefix(&vocabulary.table(&table.name), &columns);
     columns.into_iter().map(|words| words.into_iter().skip(skip).collect()).collect()
 }
@@ -59,7 +59,7 @@ pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<
     if let Some(name) = full_name(&fields, &words) {
         fields.push(name);
     }
-    if let Some(date) = date_of_parts(&fields, &words, about.zoned) {
+    if let Some(date) = date_of_parts(table, &fields, &words, about.zoned) {
         fields.push(date);
     }
     fields
@@ -124,7 +124,9 @@ fn field(
     }
     // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
     let refers = about.refers.contains(&column.name);
-    if refers {
+    // Texts at which nobody looked may say anything of people.
+    let unjudged = datatype == DataType::String && figures.is_some_and(|figures| !personal::is_judged(figures));
+    if refers || unjudged {
         (field.is_enum, field.index_values) = (false, false);
     }
     // A number that refers says nothing; a code is what people say, and what models look for where the table has it.
@@ -308,12 +310,10 @@ fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
 
 /// A date made of year, month and day, where no column holds one. An instant holds one only when it is known in which
 /// time zone; the parts are as clocks showed them.
-fn date_of_parts(fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
-    let find = |name: &str| {
-        let (field, _) = fields.iter().zip(words).find(|(_, words)| **words == [name])?;
-        (field.datatype == DataType::Integer).then_some(field)
-    };
-    let (year, month, day) = (find("year")?, find("month")?, find("day")?);
+fn date_of_parts(table: &DraftTable, fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
+    let find = |name: &String| fields.iter().find(|field| field.name == *name && field.datatype == DataType::Integer);
+    let [year, month, day] = table.date_parts.as_ref()?;
+    let (year, month, day) = (find(year)?, find(month)?, find(day)?);
     let is_day = |field: &Field| field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
     let has_time = fields.iter().zip(words).any(|(field, words)| is_day(field) && !kinds::is_audit(words));
     (!has_time).then(|| Field {

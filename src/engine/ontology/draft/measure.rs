@@ -11,7 +11,7 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::ontology::draft::declared::Declared;
 use crate::engine::ontology::draft::{
     Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, Rows, SAMPLE, Wanted, draft, key_candidates,
-    relationship_candidates, time_candidates,
+    parts_candidates, relationship_candidates, time_candidates,
 };
 use crate::engine::ontology::read::datatype_of;
 use crate::engine::sql::SqlEngine;
@@ -22,6 +22,12 @@ use crate::model::profile::Figure;
 
 /// Statements that are run for keys and overlaps of one draft; what is left is decided by names.
 const STATEMENTS: usize = 1_000;
+
+/// References that are measured for one draft, the best called first.
+const MOST_MEASURED: usize = 2_000;
+
+/// The profile of one table takes at most one part of so many of the time that is left.
+const SHARES: u32 = 3;
 
 /// Rounds of questions for keys: of one column, of two, three and four.
 const ROUNDS: usize = 5;
@@ -59,21 +65,15 @@ pub async fn measured(
         datasets.iter().filter(|dataset| dataset.kind == Kind::Table && dataset.is_ready()).collect();
     let mut measure =
         Measure { sql, job, left: STATEMENTS, whole: job.time_left(), notes: Vec::new(), open: BTreeMap::new() };
-    let mut tables = Vec::new();
-    for (at, dataset) in datasets.iter().enumerate() {
-        report(job, "Reading tables", at, datasets.len(), 0.0);
-        tables.push(measure.table(dataset, declared.get(&dataset.id)).await?);
+    let mut read: BTreeMap<usize, DraftTable> = BTreeMap::new();
+    for (done, at) in smallest_first(datasets.iter().map(|dataset| dataset.row_count)).into_iter().enumerate() {
+        let Some(dataset) = datasets.get(at) else { continue };
+        report(job, "Reading tables", done, datasets.len(), 0.0);
+        read.insert(at, measure.table(dataset, declared.get(&dataset.id)).await?);
     }
-    let open = time_candidates(&tables);
-    let questions: Vec<Question> =
-        open.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1)).collect();
-    let found = measure.ask(("Looking for times", 0.3), 2, &questions).await?;
-    for (candidate, row) in open.into_iter().zip(found) {
-        let table = tables.iter_mut().find(|table| table.name == candidate.table);
-        if let (Some(table), Some([0])) = (table, row.as_deref()) {
-            table.times.insert(candidate.column, candidate.written);
-        }
-    }
+    // Keys and references share what reading has left.
+    measure.whole = job.time_left();
+    let mut tables = measure.times(read.into_values().collect()).await?;
     let dictionary = wanted.dictionary.clone();
     let answers = wanted.answers.clone();
     let (tables, missing) = aside(job, move || {
@@ -113,7 +113,8 @@ pub async fn measured(
         }
     }
     let of = tables.clone();
-    let (open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
+    let (mut open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
+    measure.notes.extend(cut(&mut open));
     let question = |it: &Candidate| {
         let named = |name: &String| tables.iter().find(|table| table.name == *name);
         let huge = |name: &String| named(name).filter(|table| is_huge(table)).map(DraftTable::rows);
@@ -138,6 +139,20 @@ pub async fn measured(
     let mut made = aside(job, move || draft(&wanted, &tables, &facts)).await?;
     made.notes.extend(measure.said());
     Ok(made)
+}
+
+/// Where each of several tables stands, those with the fewest rows first.
+fn smallest_first(rows: impl Iterator<Item = i64>) -> Vec<usize> {
+    let mut order: Vec<(i64, usize)> = rows.zip(0..).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Leaves the references that are measured, and says how many are not.
+fn cut(open: &mut Vec<Candidate>) -> Option<String> {
+    let more = open.len().saturating_sub(MOST_MEASURED);
+    open.truncate(MOST_MEASURED);
+    (more > 0).then(|| format!("{more} possible relationships were not measured: there are too many."))
 }
 
 fn is_huge(table: &DraftTable) -> bool {
@@ -219,7 +234,7 @@ struct Measure<'a> {
     job: &'a Job<'a>,
     /// Statements.
     left: usize,
-    /// The time that the draft began with.
+    /// The time that was left when the tables had been read.
     whole: Duration,
     /// What to know of tables, in words.
     notes: Vec<String>,
@@ -228,17 +243,24 @@ struct Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// A table with its profile.
+    /// A table with its profile, as far as there is time for one.
     async fn table(&mut self, dataset: &Dataset, declared: Option<&Declared>) -> Result<DraftTable> {
         self.job.check()?;
         let profile = if dataset.remote.is_some() {
             None
         } else {
-            match self.sql.profile(self.job, dataset).await {
+            // A profile takes all the time that it is given, and other tables need some too.
+            let part = self.job.within(self.job.budget).at_most(self.job.time_left() / SHARES);
+            match self.sql.profile(&part, dataset).await {
                 Ok(profile) => Some(Arc::unwrap_or_clone(profile)),
                 Err(error) => {
+                    // The whole is over only when the job is.
                     self.job.check()?;
-                    self.notes.push(format!("{} has no profile: {}", dataset.name, error.message));
+                    let why = match error.code {
+                        Code::QueryTimeout => "there was no time for it.",
+                        _ => error.message.as_str(),
+                    };
+                    self.notes.push(format!("{} has no profile: {why}", dataset.name));
                     None
                 }
             }
@@ -256,6 +278,31 @@ impl Measure<'_> {
             declared.clone().tell(&mut table);
         }
         Ok(table)
+    }
+
+    /// The tables with the columns that hold times, and with those that hold the parts of dates: where no value says that
+    /// they do not.
+    async fn times(&mut self, tables: Vec<DraftTable>) -> Result<Vec<DraftTable>> {
+        let candidates = move || (time_candidates(&tables), parts_candidates(&tables), tables);
+        let (times, parts, mut tables) = aside(self.job, candidates).await?;
+        let of_times = times.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1));
+        let of_parts = parts.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1));
+        let questions: Vec<Question> = of_times.chain(of_parts).collect();
+        let found = self.ask(("Looking for times", 0.3), 2, &questions).await?;
+        let mut holds = found.iter().map(|row| matches!(row.as_deref(), Some([0])));
+        for candidate in times {
+            let is_so = holds.next() == Some(true);
+            if let Some(table) = tables.iter_mut().find(|table| is_so && table.name == candidate.table) {
+                table.times.insert(candidate.column, candidate.written);
+            }
+        }
+        for candidate in parts {
+            let is_so = holds.next() == Some(true);
+            if let Some(table) = tables.iter_mut().find(|table| is_so && table.name == candidate.table) {
+                table.date_parts = Some(candidate.columns);
+            }
+        }
+        Ok(tables)
     }
 
     /// Whether another statement may be run, as long as one part of `of` of the time is left: what comes after needs
@@ -410,6 +457,28 @@ mod tests {
             profile: Some(Profile { row_count: 20_000_000, sampled_rows: None, columns: vec![figures] }),
             ..DraftTable::default()
         }
+    }
+
+    #[test]
+    fn tables_are_read_from_the_smallest_to_the_largest() {
+        assert_eq!(smallest_first([900, 3, 40, 3].into_iter()), [1, 3, 2, 0]);
+        assert!(smallest_first(std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn references_that_are_too_many_are_counted() {
+        let candidate = |at: usize| Candidate {
+            from: format!("table_{at}"),
+            from_columns: vec!["of".into()],
+            to: "shops".into(),
+            to_columns: vec!["id".into()],
+        };
+        let mut open: Vec<Candidate> = (0..MOST_MEASURED).map(candidate).collect();
+        assert_eq!(cut(&mut open), None);
+        open.extend((0..7).map(candidate));
+        let note = cut(&mut open);
+        assert_eq!(note.as_deref(), Some("7 possible relationships were not measured: there are too many."));
+        assert_eq!(open.len(), MOST_MEASURED);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod measure;
 mod measured;
 mod metrics;
 mod names;
+mod parts;
 mod personal;
 mod quantities;
 mod reading;
@@ -54,6 +55,7 @@ use crate::model::profile::{ColumnProfile, Profile};
 pub use answers::Answers;
 pub use evidence::{Asked, Evidence, State};
 pub use keys::key_candidates;
+pub use parts::{PartsCandidate, parts_candidates};
 pub use relate::relationship_candidates;
 pub use written::{TimeCandidate, Written, time_candidates};
 
@@ -77,6 +79,8 @@ pub struct DraftTable {
     pub values: BTreeMap<String, Vec<String>>,
     /// Of columns that hold times, written as numbers or texts.
     pub times: BTreeMap<String, Written>,
+    /// The columns for year, month and day, where they make a date in every row that has all three.
+    pub date_parts: Option<[String; 3]>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
     pub told: Told,

@@ -5,6 +5,7 @@ use crate::engine::ontology::draft::names::noun;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{DataType, Field};
 use crate::model::personal::{self, Basis, Content, Finding, Kind};
+use crate::model::profile::{ColumnProfile, Figure};
 
 /// What a column says of people, and why that is thought.
 pub(super) struct Personal {
@@ -20,9 +21,9 @@ pub(super) fn judge(
     (words, nouns): (&[String], &[String]),
     datatype: DataType,
 ) -> Option<Personal> {
-    let found = match table.figures(&column.name) {
-        Some(figures) => figures.likely_personal_data.clone(),
-        None => {
+    let figures = table.figures(&column.name);
+    let found = match figures.and_then(|figures| figures.likely_personal_data.clone()) {
+        None if figures.is_none_or(|figures| !is_judged(figures)) => {
             let content = match datatype {
                 DataType::String => Content::Text,
                 DataType::Integer => Content::Whole,
@@ -31,6 +32,7 @@ pub(super) fn judge(
             };
             personal::judge(&column.name, &[], content, &column.sample_values)
         }
+        found => found,
     };
     if let Some(found) = found {
         return Some(Personal { because: why(&found), kind: word(found.kind) });
@@ -43,6 +45,11 @@ pub(super) fn judge(
     let found = whose.then(|| personal::judge(&format!("{} name", noun(nouns)), &[], Content::Text, &[])).flatten()?;
     let because = format!("The names in {} are those of people.", table.name);
     Some(Personal { kind: word(found.kind), because })
+}
+
+/// Whether the profile had the time to look whether the values are personal.
+pub(super) fn is_judged(figures: &ColumnProfile) -> bool {
+    !figures.not_computed.contains(&Figure::LikelyPersonalData)
 }
 
 /// Numbered things are no people: "Customer#0012".

@@ -16,9 +16,7 @@ use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 use crate::model::ontology::{Confidence, Link};
 
-/// References that are measured for one draft, the best called first.
-const MOST_MEASURED: usize = 2_000;
-/// Of these, references that only values may speak for.
+/// References that only values may speak for.
 const MOST_BY_VALUES: usize = 600;
 /// Other keys that are named for a column that may mean them.
 const MOST_OTHERS: usize = 20;
@@ -46,8 +44,8 @@ impl Overlap {
     }
 }
 
-/// What may refer to what, to be measured: what is declared, what names say, and what could be by its values. The
-/// facts say which columns are keys at all.
+/// What may refer to what, to be measured: what is declared, what names say, and what could be by its values, in this
+/// order. The facts say which columns are keys at all.
 pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
     let vocabulary = Vocabulary::new(tables);
     let seen = seen(tables, &vocabulary);
@@ -65,7 +63,6 @@ pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Cand
     asked.extend(all);
     let mut once = BTreeSet::new();
     asked.retain(|candidate| once.insert(candidate.clone()));
-    asked.truncate(MOST_MEASURED);
     asked
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::engine::ontology::expression::{Aggregate, Scalar};
 use crate::model::ontology::{Additivity, Aggregation, Cardinality, Confidence, Entity, FieldRole, Metric};
 use crate::model::personal::{Basis, Finding, Kind};
+use crate::model::profile::Figure;
 
 /// A column of a test: name, type, different values, NULLs, least, greatest, samples.
 struct Column(&'static str, &'static str, i64, i64, [&'static str; 2], &'static [&'static str]);
@@ -442,7 +443,7 @@ fn rows_have_a_name_and_a_time() {
 #[test]
 fn parts_of_names_and_dates_become_one_field() {
     let int = |name, distinct| Column(name, "INTEGER", distinct, 0, ["1", "31"], &["1"]);
-    let tables = vec![table(
+    let mut tables = vec![table(
         "visits",
         500,
         &[
@@ -454,6 +455,10 @@ fn parts_of_names_and_dates_become_one_field() {
             int("day", 31),
         ],
     )];
+    // A day 99 among them makes no date: nobody looked yet.
+    let made = draft(&wanted("visits"), &tables, &Facts::default()).ontology;
+    assert_eq!(made.entity("visits").unwrap().field("date"), None);
+    tables[0].date_parts = Some(["year", "month", "day"].map(Into::into));
     let made = draft(&wanted("visits"), &tables, &Facts::default()).ontology;
     let entity = made.entity("visits").unwrap();
     assert_eq!(entity.label_field.as_deref(), Some("full_name"));
@@ -620,7 +625,7 @@ fn what_holds_nothing_is_hidden_and_said() {
 #[test]
 fn an_instant_is_a_day_only_where_it_is_known_where_days_begin() {
     let part = |name, most: &'static str| Column(name, "INTEGER", 12, 0, ["1", most], &["1"]);
-    let tables = vec![table(
+    let mut tables = vec![table(
         "readings",
         500,
         &[
@@ -631,6 +636,7 @@ fn an_instant_is_a_day_only_where_it_is_known_where_days_begin() {
             Column("taken_at", "TIMESTAMP WITH TIME ZONE", 500, 0, NONE, &[]),
         ],
     )];
+    tables[0].date_parts = Some(["year", "month", "day"].map(Into::into));
     let time = |made: &Draft| made.ontology.entity("readings").unwrap().default_time_field.clone().unwrap();
     let nobody_says = made_of(&tables);
     assert_eq!(time(&nobody_says), "date");
@@ -947,8 +953,26 @@ fn a_key_that_could_not_be_measured_is_said_to_be_a_guess() {
 }
 
 #[test]
+fn a_key_that_nobody_measured_is_not_said_to_be_measured() {
+    let mut tables = [table("visits", 40, &[Column("visit_id", "BIGINT", 40, 0, ["1", "40"], &["1"])])];
+    let said = |tables: &[DraftTable], facts: &Facts| {
+        let seen = super::columns::seen(tables, &super::vocabulary::Vocabulary::new(tables));
+        let keys = super::keys::Keys { primary: vec!["visit_id".into()], ..Default::default() };
+        let Evidence { because, sure, .. } = super::evidence::of_key(&seen[0], &keys, facts);
+        (because.join(" "), sure)
+    };
+    let measured = ("No two of its 40 rows agree there, and none is empty.".to_owned(), true);
+    assert_eq!(said(&tables, &Facts::default()), measured, "the profile counted them");
+    tables[0].profile.as_mut().unwrap().columns[0].approximate = vec![Figure::Distinct];
+    let guess = "It is called so; that no two of its 40 rows agree was not measured.";
+    assert_eq!(said(&tables, &Facts::default()), (guess.to_owned(), false));
+    let key = KeyCandidate { table: "visits".into(), columns: vec!["visit_id".into()] };
+    let facts = Facts { keys: [(key, true)].into(), ..Facts::default() };
+    assert_eq!(said(&tables, &facts), measured);
+}
+
+#[test]
 fn amounts_are_in_the_only_currency_beside_them() {
-    use crate::model::profile::Figure;
     let bill_in = |codes: &[&str], approximate: &[Figure]| {
         let columns = [
             Column("bill_id", "BIGINT", 50, 0, ["1", "50"], &["1"]),
@@ -1116,6 +1140,26 @@ fn values_of_people_are_never_indexed_and_the_evidence_says_why() {
     let because = |decided: &str| made.evidence.iter().find(|it| it.decided.contains(decided)).unwrap().because.clone();
     assert_eq!(because("patients.name are not indexed"), ["The names in patients are those of people."]);
     assert_eq!(because("staff.fname are not indexed"), ["Beside it is the other part of people's names."]);
+}
+
+#[test]
+fn texts_at_which_nobody_looked_are_judged_by_their_names_and_samples_and_never_indexed() {
+    let id = Column("case_id", "BIGINT", 40, 0, ["1", "40"], &["1"]);
+    let text = |name, sample| Column(name, "VARCHAR", 3, 0, NONE, sample);
+    let columns = [id, text("reach", &["ann@example.com"]), text("email", &[]), text("status", &["open"])];
+    let mut tables = vec![table("cases", 40, &columns)];
+    let field = |tables: &[DraftTable], name: &str| {
+        let made = draft(&wanted("cases"), tables, &Facts::default()).ontology;
+        let field = made.field("cases", name).unwrap();
+        (field.pii.clone(), field.is_enum, field.index_values)
+    };
+    assert_eq!(field(&tables, "status"), (None, true, true));
+    for figures in &mut tables[0].profile.as_mut().unwrap().columns {
+        figures.not_computed = vec![Figure::LikelyPersonalData];
+    }
+    assert_eq!(field(&tables, "status"), (None, false, false));
+    assert_eq!(field(&tables, "email"), (Some("email".into()), false, false));
+    assert_eq!(field(&tables, "reach"), (Some("email".into()), false, false));
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::names::{forms, key_stem, same, singular};
 use crate::engine::ontology::draft::words::GENERIC;
-use crate::model::ontology::in_words;
+use crate::engine::ontology::read::datatype_of;
+use crate::model::dataset::ColumnInfo;
+use crate::model::ontology::{DataType, in_words};
 
 /// Words of business names that are found run together (`retailprice`). Table names are added to them.
 const PARTS: &[&str] = &[
@@ -363,6 +365,28 @@ impl Vocabulary {
         if let Some(last) = words.last_mut().filter(|last| Some(&**last) == self.id.as_ref()) {
             *last = "id".to_owned();
         }
+        // "county cd", and not the discs of a shop that has a table of them.
+        let is_thing = |word: &str| self.nouns.contains(word) || self.words_of_tables.contains(word);
+        if let [_, .., last] = words.as_mut_slice() {
+            match last.as_str() {
+                "cd" if !is_thing("cd") => *last = "code".to_owned(),
+                "nbr" => *last = "number".to_owned(),
+                _ => {}
+            }
+        }
+        words
+    }
+
+    /// The words of a column's name. Texts that end in "nm" are names, and numbers are nanometres and miles at sea.
+    pub(super) fn column(&self, column: &ColumnInfo) -> Vec<String> {
+        let mut words = self.words(&column.name);
+        let is_text = datatype_of(&column.r#type) == DataType::String;
+        if let [_, .., last] = words.as_mut_slice()
+            && is_text
+            && last.as_str() == "nm"
+        {
+            *last = "name".to_owned();
+        }
         words
     }
 
@@ -470,6 +494,31 @@ mod tests {
     }
 
     #[test]
+    fn short_forms_at_the_end_of_a_name_are_spelt_out() {
+        let vocabulary = Vocabulary::of([("parcels", vec![])].into_iter());
+        for (name, expected) in [
+            ("COUNTY_CD", "county code"),
+            ("cd", "cd"),
+            ("cd_title", "cd title"),
+            ("OrderNbr", "order number"),
+            ("nm", "nm"),
+        ] {
+            assert_eq!(vocabulary.words(name).join(" "), expected, "{name}");
+        }
+        for table in ["cds", "music_cds", "cd"] {
+            let discs = Vocabulary::of([(table, vec![])].into_iter());
+            assert_eq!(discs.words("num_cd").join(" "), "num cd", "{table}");
+        }
+        let column = |name: &str, r#type: &str| {
+            let column = ColumnInfo { name: name.into(), r#type: r#type.into(), ..ColumnInfo::default() };
+            vocabulary.column(&column).join(" ")
+        };
+        assert_eq!(column("CUST_FIRST_NM", "VARCHAR"), "cust first name");
+        assert_eq!(column("wavelength_nm", "DOUBLE"), "wavelength nm");
+        assert_eq!(column("nm", "VARCHAR"), "nm");
+    }
+
+    #[test]
     fn names_of_tables_are_parted_as_their_columns_are() {
         let vocabulary = Vocabulary::of(
             [
@@ -502,6 +551,9 @@ mod tests {
             ("user_fk", Some("user")),
             ("productid", Some("product")),
             ("company_claim_number", Some("company claim")),
+            ("county_cd", Some("county")),
+            ("order_nbr", Some("order")),
+            ("cd", None),
             ("id", Some("")),
             ("valid", None),
             ("acid", None),

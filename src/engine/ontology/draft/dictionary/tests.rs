@@ -63,7 +63,7 @@ fn names_are_alike_apart_from_case_short_forms_number_and_gaps() {
         ("customer_number", Some(0)),
         ("order", Some(1)),
         ("LineItems", Some(2)),
-        ("lineitem", Some(2)),
+        ("lineitem", Some(4)),
         ("net_amount", Some(3)),
         ("orders2", Some(5)),
         ("cust", None),
@@ -71,6 +71,31 @@ fn names_are_alike_apart_from_case_short_forms_number_and_gaps() {
     ] {
         assert_eq!(names.find(name), at, "{name}");
     }
+}
+
+#[test]
+fn the_name_itself_is_found_before_those_that_are_like_it() {
+    let columns = Known::new(["\"desc\"", "description", "orders", "order"].into_iter());
+    for (name, at) in [("description", 1), ("desc", 0), ("order", 3), ("Orders", 2), ("descriptions", 0)] {
+        assert_eq!(columns.find(name), Some(at), "{name}");
+    }
+}
+
+#[test]
+fn fields_that_are_more_than_a_column_are_found_by_their_names() {
+    let field =
+        |name: &str, expression: &str| Field { name: name.into(), expression: expression.into(), ..Field::default() };
+    let visits = Entity {
+        name: "visits".into(),
+        source: "visits".into(),
+        fields: vec![field("state", "CAST(state AS VARCHAR)"), field("year", "\"year\"")],
+        ..Entity::default()
+    };
+    let mut ontology = Ontology { datasets: vec![visits], ..Ontology::default() };
+    let text = "table,column,synonyms\nvisits,state,mood\nvisits,year,season\n";
+    Dictionary::read(text).unwrap().name(&mut ontology);
+    let synonyms: Vec<&[String]> = ontology.datasets[0].fields.iter().map(|it| it.ai.synonyms.as_slice()).collect();
+    assert_eq!(synonyms, [["mood"], ["season"]]);
 }
 
 /// Each line compared with each table and column would take minutes.
