@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
+use crate::base::nearest::nearest;
 use crate::config::Keep;
 use crate::engine::agent::conversation::Questions;
 use crate::engine::files::Files;
@@ -155,10 +156,8 @@ impl Datasets {
         for document in new.documents {
             store::documents::insert(&mut tx, document).await?;
         }
-        for row in new.shared {
-            let version = dataset.version.as_deref().unwrap_or_default();
-            store::documents::keep(&mut tx, dataset.org, dataset.id, version, *row).await?;
-        }
+        let version = dataset.version.as_deref().unwrap_or_default();
+        store::documents::keep(&mut tx, dataset.org, dataset.id, version, new.shared).await?;
         let version = Version {
             org: dataset.org,
             dataset: dataset.id,
@@ -289,7 +288,6 @@ impl Datasets {
         self.forget(&found);
         self.files.erase(org, id).map_err(Error::internal)?;
         drop(turn);
-        let erased = self.dependents.search.clear(&gone).await;
         let earlier = self.readers.now();
         if !earlier.are_gone() {
             let (this, found) = (self.clone(), found.clone());
@@ -304,7 +302,8 @@ impl Datasets {
         if !self.db.scrub().await? {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
-        erased?;
+        // The last: a server may take longer than the call has. What it still holds then goes with the rows that say so.
+        self.dependents.search.clear(&gone).await?;
         Ok(found)
     }
 
@@ -382,9 +381,7 @@ pub(super) fn column<'c>(columns: &'c [ColumnInfo], field: &str, name: &str) -> 
         return Ok(known);
     }
     let name: String = name.chars().take(64).collect();
-    let near = names().map(|known| (strsim::osa_distance(&name.to_lowercase(), &known.to_lowercase()), known));
-    let near = near.filter(|(distance, known)| *distance <= known.chars().count().div_ceil(3)).min();
-    let hint = near.map_or_else(String::new, |(_, known)| format!(" Did you mean {known}?"));
+    let hint = nearest(&name, names()).map_or_else(String::new, |near| format!(" Did you mean {near}?"));
     Err(Error::invalid(field, format!("There is no column {name:?} in this dataset.{hint}")))
 }
 

@@ -77,14 +77,21 @@ pub struct Version {
 
 /// Those of the versions before the current one that are kept no longer, where `versions` stay, the current one included,
 /// and those before it as long as they take `most` bytes together; `earlier` begins with the newest. One that is too large
-/// takes those before it along: what is kept has no holes.
-pub fn beyond(versions: usize, most: u64, earlier: &[Version]) -> &[Version] {
-    let mut bytes = 0;
-    let fits = earlier.iter().take(versions.saturating_sub(1)).take_while(|version| {
-        bytes += u64::try_from(version.bytes).unwrap_or_default();
-        bytes <= most
-    });
-    earlier.get(fits.count()..).unwrap_or_default()
+/// takes those before it along. Of syncs that follow each other only the newest stays and counts: what people made is not
+/// pushed out by what comes every few minutes.
+pub fn beyond(versions: usize, most: u64, earlier: &[Version]) -> Vec<&Version> {
+    let (mut left, mut bytes, mut after) = (versions.saturating_sub(1), 0_u64, None);
+    let is_beyond = |version: &&Version| {
+        if after.replace(version.how) == Some(How::Sync) && version.how == How::Sync {
+            return true;
+        }
+        bytes = bytes.saturating_add(u64::try_from(version.bytes).unwrap_or_default());
+        left = if bytes > most { 0 } else { left };
+        let is_beyond = left == 0;
+        left = left.saturating_sub(1);
+        is_beyond
+    };
+    earlier.iter().filter(is_beyond).collect()
 }
 
 /// How the columns of a version differ from those of the current one.
@@ -158,6 +165,23 @@ mod tests {
         assert_eq!(beyond(1, 100), 4, "the current one alone");
         assert_eq!(beyond(5, 69), 2, "the third does not fit, and the fourth goes with it");
         assert_eq!(beyond(5, 9), 4);
+    }
+
+    #[test]
+    fn of_syncs_in_a_row_the_newest_stays_and_counts_and_what_people_made_is_kept() {
+        use How::{Append, Import, Remove, Sync};
+        let earlier =
+            |all: &[How]| -> Vec<Version> { all.iter().map(|how| Version { how: *how, ..version(10) }).collect() };
+        let gone = |versions: usize, bytes: u64, all: &[How]| -> Vec<usize> {
+            let earlier = earlier(all);
+            let gone = beyond(versions, bytes, &earlier);
+            let at = |one: &Version| gone.iter().any(|gone| std::ptr::eq(*gone, one));
+            earlier.iter().enumerate().filter(|(_, one)| at(one)).map(|(at, _)| at).collect()
+        };
+        assert_eq!(gone(5, 100, &[Sync, Sync, Sync, Sync, Sync, Sync, Import]), [1, 2, 3, 4, 5]);
+        assert_eq!(gone(3, 100, &[Sync, Sync, Import, Append]), [1, 3], "people's are counted as before");
+        assert_eq!(gone(5, 100, &[Sync, Remove, Sync, Sync, Import]), [3], "another comes between two rows of them");
+        assert_eq!(gone(5, 20, &[Sync, Sync, Import]), [1], "its bytes are not counted either");
     }
 
     #[test]

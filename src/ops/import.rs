@@ -110,6 +110,9 @@ pub struct Also {
     pub name: String,
     pub sheet: String,
     pub row_count: i64,
+    /// How many it has; the pages tell.
+    #[serde(skip)]
+    pub columns: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
 }
@@ -162,12 +165,7 @@ impl Operation for Import {
                 return Err(Error::invalid("columns", message));
             }
             sheets => {
-                let mut made = Vec::new();
-                for (at, request) in of_sheets(&request, sheets).into_iter().enumerate() {
-                    let share = |at: usize| at as f64 / sheets.len() as f64;
-                    let part = job.part(share(at)..share(at + 1));
-                    made.push(on.engines.ingest.import(&part, request).await?);
-                }
+                let made = on.engines.ingest.import_together(job, of_sheets(&request, sheets)).await?;
                 let mut made = made.into_iter();
                 let first = made.next().ok_or_else(|| Error::internal("a workbook made no dataset"))?;
                 also = made.zip(sheets.iter().skip(1)).map(|(made, sheet)| Also::of(made, sheet)).collect();
@@ -230,8 +228,9 @@ impl Import {
 
 impl Also {
     fn of(made: Imported, sheet: &Sheet) -> Self {
-        let Dataset { id, name, row_count, .. } = made.dataset;
-        Self { dataset_id: id, name, sheet: sheet.name.clone(), row_count, hints: made.hints }
+        let Dataset { id, name, row_count, columns, .. } = made.dataset;
+        let (sheet, columns) = (sheet.name.clone(), columns.len());
+        Self { dataset_id: id, name, sheet, row_count, columns, hints: made.hints }
     }
 }
 

@@ -30,6 +30,14 @@ pub async fn all(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Version>> {
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
+/// Whether a dataset has a version, as the current one or a kept one.
+pub async fn is_there(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
+    let sql = "SELECT version FROM dataset_versions WHERE org_id = $1 AND dataset_id = $2 AND version = $3 \
+               UNION SELECT version FROM datasets WHERE org_id = $1 AND id = $2 AND version = $3";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    Ok(query.fetch_optional(&mut **on).await?.is_some())
+}
+
 /// Adds a version; of one that is there, when and by whom it became the current one is written anew. Its documents are
 /// not among it: [`crate::store::documents`] has them.
 pub async fn put(on: &mut Scoped, version: &Version) -> Result<()> {

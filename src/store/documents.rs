@@ -15,6 +15,9 @@ use crate::store::tenant::Scoped;
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
                       d.markup, d.facts, d.created_at";
 
+/// Documents that one statement adds to a version: a version may have hundreds of thousands.
+const AT_ONCE: usize = 1_000;
+
 /// What tells a document from others, without its text.
 #[derive(Clone, Debug)]
 pub struct Outline {
@@ -44,20 +47,28 @@ pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
         .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?)
         .execute(&mut **on)
         .await?;
-    keep(on, document.org, document.dataset, &document.version, document.row).await
+    keep(on, document.org, document.dataset, &document.version, std::slice::from_ref(&document.row)).await
 }
 
-/// Adds a document of an earlier version to another, as it is.
+/// Adds documents of an earlier version to another, as they are.
 pub async fn keep(
     on: &mut Scoped,
     org: Id<Org>,
     dataset: Id<Dataset>,
     version: &str,
-    row: Id<DocumentRow>,
+    rows: &[Id<DocumentRow>],
 ) -> Result<()> {
-    let sql = "INSERT INTO version_documents (org_id, dataset_id, version, row_id) VALUES ($1, $2, $3, $4)";
-    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string());
-    query.bind(version.to_owned()).bind(row.to_string()).execute(&mut **on).await?;
+    for rows in rows.chunks(AT_ONCE) {
+        let marks: Vec<String> = (0..rows.len()).map(|row| format!("($1, $2, $3, ${})", row + 4)).collect();
+        let sql =
+            format!("INSERT INTO version_documents (org_id, dataset_id, version, row_id) VALUES {}", marks.join(", "));
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+        let mut query = query.bind(version.to_owned());
+        for row in rows {
+            query = query.bind(row.to_string());
+        }
+        query.execute(&mut **on).await?;
+    }
     Ok(())
 }
 
@@ -144,4 +155,61 @@ fn read(row: &AnyRow) -> Result<Document> {
         source_file,
         created_at: row.try_get("created_at")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::model::document::Facts;
+    use crate::store::{Db, orgs};
+
+    #[tokio::test]
+    async fn a_version_shares_as_many_documents_as_it_may_have_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+        let clock = Clock::manual(1);
+        let org = Org {
+            id: Id::new(&clock),
+            slug: "acme".into(),
+            name: "Acme".into(),
+            connectivity_enabled: true,
+            created_at: 0,
+        };
+        orgs::insert(&mut db.writer().await.unwrap(), &org).await.unwrap();
+        let dataset: Id<Dataset> = Id::new(&clock);
+        let mut tx = db.tenant(org.id).await.unwrap();
+        let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
+                   bytes, columns_json, source, created_at, updated_at) \
+                   VALUES ($1, $2, 'notes', '', 'documents', 0, 'v2', 0, 0, '[]', '', 0, 0)";
+        let query = sqlx::query(sql).bind(org.id.to_string()).bind(dataset.to_string());
+        query.execute(&mut *tx).await.unwrap();
+        let mut rows = Vec::new();
+        for at in 0..AT_ONCE * 2 + 2 {
+            let document = Document {
+                id: Id::new(&clock),
+                row: Id::new(&clock),
+                org: org.id,
+                dataset,
+                version: "v1".into(),
+                title: String::new(),
+                source_file: format!("{at:05}.txt"),
+                text: at.to_string(),
+                markup: Markup::Plain,
+                facts: Facts::new(),
+                created_at: 0,
+            };
+            insert(&mut tx, &document).await.unwrap();
+            rows.push(document.row);
+        }
+        keep(&mut tx, org.id, dataset, "v2", &rows[1..]).await.unwrap();
+        keep(&mut tx, org.id, dataset, "v3", &[]).await.unwrap();
+        let of = async |on: &mut Scoped, version: &str| -> Vec<Id<DocumentRow>> {
+            let found = outlines(on, org.id, dataset, version).await.unwrap();
+            found.into_iter().map(|outline| outline.row).collect()
+        };
+        assert_eq!(of(&mut tx, "v1").await, rows);
+        assert_eq!(of(&mut tx, "v2").await, rows[1..]);
+        assert!(of(&mut tx, "v3").await.is_empty());
+    }
 }

@@ -205,6 +205,41 @@ async fn each_sheet_that_shows_is_a_table_with_types() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_sheets_of_a_workbook_are_imported_together_or_not_at_all() {
+    let house = House::open().await;
+    let bring = async |name: &str, how: &str, file: &str, bytes: Vec<u8>| {
+        let form = Form::new().text("name", name.to_owned()).text("if_exists", how.to_owned()).text("publish", "true");
+        let form = form.part("file", Part::bytes(bytes).file_name(file.to_owned()));
+        json_of(house.service.post("/api/v1/datasets", &house.token).multipart(form).send().await.unwrap()).await
+    };
+    let workbook = || data("harbour.xlsx");
+    let another = || b"mast,sail\n1,2\n".to_vec();
+
+    // The name of the second sheet is taken: the first makes nothing either.
+    let (status, made) = bring("port_ships_2024", "replace", "another.csv", another()).await;
+    assert_eq!(status, 200, "{made}");
+    let (status, error) = bring("port", "refuse", "harbour.xlsx", workbook()).await;
+    assert!((400..500).contains(&status) && error.to_string().contains("port_ships_2024"), "{status} {error}");
+    let (_, listed) = house.service.tool(&house.token, "dragoman_list_datasets", json!({})).await;
+    assert_eq!(listed["count"], 1, "{listed}");
+
+    // The rows of the second do not fit: those of the first are not added.
+    assert_eq!(bring("port", "replace", "harbour.xlsx", workbook()).await.0, 200);
+    assert_eq!(bring("port_ships_2024", "replace", "another.csv", another()).await.0, 200);
+    let before = house.rows("SELECT count(*) FROM port_berths").await;
+    let (status, error) = bring("port", "append", "harbour.xlsx", workbook()).await;
+    assert!((400..500).contains(&status), "{status} {error}");
+    assert_eq!(house.rows("SELECT count(*) FROM port_berths").await, before);
+
+    // Where both fit, each has its rows twice.
+    assert_eq!(bring("port", "replace", "harbour.xlsx", workbook()).await.0, 200);
+    assert_eq!(bring("port", "append", "harbour.xlsx", workbook()).await.0, 200);
+    let rows = house.rows("SELECT (SELECT count(*) FROM port_berths), (SELECT count(*) FROM port_ships_2024)").await;
+    assert_eq!((before, rows), (json!([[3]]), json!([[6, 4]])));
+    house.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tables_of_text_are_read_whatever_their_encoding_and_signs() {
     let house = House::open().await;
     let utf16 = |text: &str| [vec![0xff, 0xfe], text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();

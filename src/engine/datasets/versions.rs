@@ -121,8 +121,8 @@ impl Datasets {
         let version = Version { current_since: version.current_since.max(after), ..version };
         store::dataset_versions::put(tx, &version).await?;
         let earlier: Vec<Version> = known.into_iter().filter(|known| known.version != version.version).collect();
-        let mut gone: Vec<String> =
-            beyond(self.keep.versions, self.keep.bytes, &earlier).iter().map(|gone| gone.version.clone()).collect();
+        let beyond = beyond(self.keep.versions, self.keep.bytes, &earlier);
+        let mut gone: Vec<String> = beyond.iter().map(|gone| gone.version.clone()).collect();
         let replaced = before.and_then(|before| before.version.clone());
         gone.extend(replaced.filter(|replaced| earlier.iter().all(|known| known.version != *replaced)));
         for version in &gone {
@@ -213,14 +213,13 @@ impl Datasets {
             kept.insert((dataset.id, dataset.version.clone().unwrap_or_default()));
             let mut earlier = earlier.remove(&dataset.id).unwrap_or_default();
             earlier.retain(|version| Some(&version.version) != dataset.version.as_ref());
-            let gone = beyond(self.keep.versions, self.keep.bytes, &earlier);
-            for version in gone {
-                store::dataset_versions::remove(&mut tx, org, dataset.id, &version.version).await?;
+            let beyond = beyond(self.keep.versions, self.keep.bytes, &earlier);
+            let gone: HashSet<String> = beyond.iter().map(|gone| gone.version.clone()).collect();
+            for version in &gone {
+                store::dataset_versions::remove(&mut tx, org, dataset.id, version).await?;
             }
-            let left = earlier.len() - gone.len();
-            for version in earlier.into_iter().take(left) {
-                kept.insert((dataset.id, version.version));
-            }
+            let left = earlier.into_iter().filter(|version| !gone.contains(&version.version));
+            kept.extend(left.map(|version| (dataset.id, version.version)));
         }
         tx.commit().await?;
         Ok(kept)

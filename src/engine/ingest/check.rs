@@ -1,7 +1,7 @@
 //! What an import would make, without making it: the file is read as the import reads it, and what came of it is told and
 //! thrown away.
 
-use super::{Import, Ingest, Request};
+use super::{Import, Ingest, Request, TABLE};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::sql::ImportedTable;
@@ -73,7 +73,7 @@ impl Ingest {
             return Ok(Found { rows: i64::try_from(titles.len()).unwrap_or(i64::MAX), titles, skipped, ..found });
         };
         let staging = self.staging(dataset.org)?;
-        let made = self.read_table(job, &import, format, &staging.path().join("table.duckdb")).await?;
+        let made = self.read_table(job, &import, format, &staging.path().join(TABLE)).await?;
         let ImportedTable { row_count, columns, rows, hints, .. } = made;
         Ok(Found { rows: row_count, columns, first: rows, hints, ..found })
     }

@@ -12,6 +12,9 @@ pub mod text;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 pub use check::Found;
 pub use detect::{FileKind, kind_of};
@@ -61,6 +64,10 @@ pub struct Request {
 
 /// Where the result is ready to be published, in the progress of the whole.
 const READY: f64 = 0.97;
+/// How long each of several tables may wait to be published, once the first is about to be.
+const PUBLISHING: Duration = Duration::from_secs(60);
+/// The file of a table in a staging folder.
+const TABLE: &str = "table.duckdb";
 
 /// Imports files.
 #[derive(Clone)]
@@ -115,6 +122,14 @@ struct Import {
     request: Request,
 }
 
+/// A table that is read, and not published yet.
+struct ReadTable {
+    import: Import,
+    hints: Vec<Hint>,
+    /// Holds its file, [`TABLE`].
+    staging: tempfile::TempDir,
+}
+
 impl Ingest {
     pub fn new(
         (db, clock): (Db, Clock),
@@ -166,6 +181,44 @@ impl Ingest {
         tokio::spawn(import).await.map_err(Error::internal)?
     }
 
+    /// As [`Ingest::import`], for requests each of which makes a table of another name: all are checked and read before the
+    /// first is published. Only what another call makes of a name meanwhile can still part them.
+    ///
+    /// # Errors
+    /// As [`Ingest::import`].
+    pub async fn import_together(&self, job: &Job<'_>, requests: Vec<Request>) -> Result<Vec<Imported>> {
+        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
+        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
+        let _stops = cancel.clone().drop_guard();
+        let import = async move { this.make_all(&Job::new(&pass, &budget, time, cancel, on_progress), requests).await };
+        tokio::spawn(import).await.map_err(Error::internal)?
+    }
+
+    async fn make_all(&self, job: &Job<'_>, requests: Vec<Request>) -> Result<Vec<Imported>> {
+        let _reading = requests.iter().any(|one| one.if_exists == IfExists::Append).then(|| self.datasets.read());
+        let mut begun = Vec::with_capacity(requests.len());
+        for request in requests {
+            let (import, format) = self.begin(job, request).await?;
+            begun.push((import, format.ok_or_else(|| Error::internal("texts are one dataset"))?));
+        }
+        let share = READY / begun.len().max(1) as f64;
+        let mut read = Vec::with_capacity(begun.len());
+        for (at, (import, format)) in begun.into_iter().enumerate() {
+            let same = self.same(job, &import.digest).await?;
+            let part = job.part(share * at as f64..share * (at + 1) as f64);
+            read.push((same, self.staged(&part, import, format).await?));
+        }
+        job.check()?;
+        // From here on nobody who leaves, and no time that ends, comes between the first and the last.
+        let mut made = Vec::with_capacity(read.len());
+        for (same, table) in read {
+            let one = Job::new(job.pass, job.budget, PUBLISHING, CancellationToken::new(), job.on_progress());
+            let (dataset, hints) = self.publish_table(&one, table).await?;
+            made.push(Imported { dataset, documents: None, same, hints, skipped: vec![] });
+        }
+        Ok(made)
+    }
+
     async fn make(&self, job: &Job<'_>, request: Request) -> Result<Imported> {
         // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
         let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
@@ -173,7 +226,8 @@ impl Ingest {
         let same = self.same(job, &import.digest).await?;
         match format {
             Some(format) => {
-                let (dataset, hints) = self.table(job, import, format).await?;
+                let table = self.staged(&job.part(0.0..READY), import, format).await?;
+                let (dataset, hints) = self.publish_table(job, table).await?;
                 Ok(Imported { dataset, documents: None, same, hints, skipped: vec![] })
             }
             None => {
@@ -267,14 +321,19 @@ impl Ingest {
         }
     }
 
-    async fn table(&self, job: &Job<'_>, mut import: Import, format: TableFormat) -> Result<(Dataset, Vec<Hint>)> {
+    async fn staged(&self, job: &Job<'_>, mut import: Import, format: TableFormat) -> Result<ReadTable> {
         let staging = self.staging(import.dataset.org)?;
-        let staged = staging.path().join("table.duckdb");
-        let made = self.read_table(&job.part(0.0..READY), &import, format, &staged).await?;
+        let made = self.read_table(job, &import, format, &staging.path().join(TABLE)).await?;
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
-        Ok((self.publish(job, import, Texts::default(), Staged::Table(&staged)).await?, made.hints))
+        Ok(ReadTable { import, hints: made.hints, staging })
+    }
+
+    async fn publish_table(&self, job: &Job<'_>, table: ReadTable) -> Result<(Dataset, Vec<Hint>)> {
+        let ReadTable { import, hints, staging } = table;
+        let file = staging.path().join(TABLE);
+        Ok((self.publish(job, import, Texts::default(), Staged::Table(&file)).await?, hints))
     }
 
     /// The table that the file makes, with the rows before it where it adds to them.

@@ -14,7 +14,7 @@ use crate::engine::search::about::About;
 use crate::engine::search::analysis::{self, Language};
 use crate::engine::search::backend::{Draft, Key, Pair, Sealed};
 use crate::engine::search::chunk::{self, Cutter};
-use crate::engine::search::embed::Encoder;
+use crate::engine::search::embed::{Encoder, Purpose};
 use crate::engine::search::manifest::Owner;
 use crate::engine::search::shard::Stored;
 use crate::engine::search::shards::blocking;
@@ -105,7 +105,7 @@ impl SearchEngine {
         encoder: Encoder,
         documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
     ) -> Result<Build> {
-        let (identity, dimension) = (encoder.identity().await?, encoder.dimension().await?);
+        let (identity, dimension) = (encoder.identity().await?, encoder.dimension(Purpose::Passage).await?);
         let draft = self.homes.next(key.owner.org).await?.begin(key, identity, dimension).await?;
         Ok(Build::new(key.owner, draft, encoder, documents))
     }

@@ -73,6 +73,7 @@ impl SearchEngine {
         let (Some(encoder), Some(first)) = (encoder, numbers.first()) else {
             let encoder = self.encoders.of_workspace(key.owner.org).await?;
             self.rebuild(db, key, encoder).await?;
+            self.take_back_erased(db, key).await?;
             done.rebuilt += 1;
             return Ok(());
         };
@@ -88,8 +89,10 @@ impl SearchEngine {
         }
         let sealed = blocking(move || draft.seal()).await?;
         compare(from, into, key, &numbers, &sealed).await?;
-        let _alone = self.renewals.alone().await;
+        let alone = self.renewals.alone().await;
         self.homes.put(key, sealed).await?;
+        drop(alone);
+        self.take_back_erased(db, key).await?;
         done.moved += 1;
         done.chunks += numbers.len() as u64;
         Ok(())

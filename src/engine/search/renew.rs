@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
 use crate::engine::search::backend::Key;
-use crate::engine::search::embed::Encoder;
+use crate::engine::search::embed::{Encoder, Purpose};
 use crate::engine::search::manifest::Owner;
 use crate::engine::search::shards::blocking;
 use crate::model::dataset::{Dataset, Kind};
@@ -153,6 +153,10 @@ impl SearchEngine {
                     true => (self.renew(&key, &encoder, &identity).await, &mut renewed.encoded),
                     false => (self.rebuild(db, &key, encoder.clone()).await, &mut renewed.rebuilt),
                 };
+                let made = match made {
+                    Ok(()) => self.take_back_erased(db, &key).await,
+                    failed => failed,
+                };
                 match made {
                     Ok(()) => {
                         *count += 1;
@@ -174,7 +178,7 @@ impl SearchEngine {
         let index = self.homes.of(key).await?;
         let numbers = index.numbers(key).await?;
         let of = numbers.len() as u64;
-        let dimension = encoder.dimension().await?;
+        let dimension = encoder.dimension(Purpose::Passage).await?;
         let mut draft = self.homes.next(org).await?.begin(key, identity.to_owned(), dimension).await?;
         let mut done = 0;
         self.renewals.set(dataset, Renewal { done, of });
@@ -202,6 +206,23 @@ impl SearchEngine {
             return Err(Error::internal("the version was removed while its vectors were made anew"));
         }
         self.homes.put(key, sealed).await
+    }
+
+    /// After an index was put in a place: removes it where its version is gone. Who erases one removes what is in its place
+    /// once the metadata name it no more; what came there later would stay.
+    ///
+    /// # Errors
+    /// The version is gone, or it cannot be told.
+    pub(super) async fn take_back_erased(&self, db: &Db, key: &Key) -> Result<()> {
+        let Owner { org, dataset } = key.owner;
+        let mut read = db.read_tenant(org).await?;
+        let is_there = store::dataset_versions::is_there(&mut read, org, dataset, &key.version).await?;
+        drop(read);
+        if is_there {
+            return Ok(());
+        }
+        self.homes.of(key).await?.remove(key).await?;
+        Err(Error::internal("the version was removed while its index was made anew"))
     }
 }
 
@@ -256,6 +277,22 @@ mod tests {
         assert_eq!(ids(&after), ids(&before), "chunks keep their names");
         let staged = std::fs::read_dir(place.ancestors().nth(3).unwrap().join("staging")).unwrap().count();
         assert_eq!(staged, 0, "the old index is gone");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_index_that_gets_its_place_after_its_version_was_erased_goes_again() {
+        let world = World::new();
+        let (dataset, erased) =
+            (world.published("notes", &["late planes"]).await, world.published("old", &["bread"]).await);
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+        store::orgs::insert(&mut db.writer().await.unwrap(), &world.org).await.unwrap();
+        let mut tx = db.tenant(world.org.id).await.unwrap();
+        store::datasets::put(&mut tx, &dataset).await.unwrap();
+        tx.commit().await.unwrap();
+        world.engine.take_back_erased(&db, &key_of(&world, &dataset)).await.unwrap();
+        assert!(world.engine.take_back_erased(&db, &key_of(&world, &erased)).await.is_err());
+        assert!(world.place(&dataset).exists() && !world.place(&erased).exists());
     }
 
     #[tokio::test(flavor = "multi_thread")]

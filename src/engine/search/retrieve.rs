@@ -10,6 +10,7 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::analysis;
 use crate::engine::search::backend::{Dense, Key, Query};
+use crate::engine::search::embed::Purpose;
 use crate::engine::search::filter::{Filter, any};
 use crate::engine::search::fuse::{Fused, fuse};
 pub use crate::engine::search::fuse::{Fusion, Weights};
@@ -29,6 +30,8 @@ use crate::model::org::Org;
 
 /// Candidates of a leg, and how far pages go.
 pub const REACH: usize = 500;
+/// Chunks of a document that are encoded for the question what is like it, where its vectors are of another encoder.
+const LIKE: usize = 8;
 
 /// Said where meaning alone was asked for, and the encoder is down.
 const NOTHING_BUT_WORDS: &str = "Search by meaning is out of order. Search by words: rag_search_fts.";
@@ -227,12 +230,29 @@ impl SearchEngine {
                 let itself = of(*document, *chunk);
                 let (_, keys) = keys(job, |one| one.id == *dataset);
                 let key = keys.first().ok_or_else(Error::document_not_found)?;
-                let vectors = self.homes.of(key).await?.vectors(key, itself.clone(), REACH).await?;
+                let vectors = self.vectors(key, itself.clone()).await?;
                 conditions.push(json!({ "must_not": [{ "must": itself }] }));
                 let mean = mean(&vectors).ok_or_else(Error::document_not_found)?;
                 self.compared(org, Some(mean)).await.map(Some)
             }
         }
+    }
+
+    /// The vectors of these chunks, by the workspace's encoder: an index that is not made anew yet has others, which are not
+    /// compared with them; the first texts are encoded then.
+    async fn vectors(&self, key: &Key, of: Vec<Value>) -> Result<Vec<Vec<f32>>> {
+        let index = self.homes.of(key).await?;
+        let encoder = self.encoders.of_workspace(key.owner.org).await?;
+        // Before the identity, which would wait for a server as long as an import does.
+        encoder.dimension(Purpose::Query).await?;
+        if index.is_of(key, encoder.identity().await?).await? {
+            return index.vectors(key, of, REACH).await;
+        }
+        let mut vectors = Vec::new();
+        for (_, stored) in index.list(key, of, LIKE).await? {
+            vectors.push(encoder.query(&stored.searchable()).await?);
+        }
+        Ok(vectors)
     }
 
     /// At most `most` chunks of each document, the best of it, in the order that they have.
@@ -299,7 +319,7 @@ impl SearchEngine {
     pub async fn encoder(&self, org: Id<Org>) -> Result<(String, usize)> {
         let known = async {
             let encoder = self.encoders.of_workspace(org).await?;
-            Ok((encoder.name(), encoder.dimension().await?))
+            Ok((encoder.name(), encoder.dimension(Purpose::Query).await?))
         };
         known.await.map_err(|_logged: Error| Error::unavailable(NOTHING_BUT_WORDS))
     }
@@ -307,7 +327,7 @@ impl SearchEngine {
     /// A vector of the workspace's encoder, as the index compares them.
     async fn compared(&self, org: Id<Org>, vector: Option<Vec<f32>>) -> Result<(Dense, f64)> {
         let encoder = self.encoders.of_workspace(org).await?;
-        let (name, dimension) = (encoder.name(), encoder.dimension().await?);
+        let (name, dimension) = (encoder.name(), encoder.dimension(Purpose::Query).await?);
         let Some(vector) = vector.filter(|vector| vector.len() == dimension) else {
             let message =
                 format!("query_embedding must be {dimension} finite numbers that are not all 0, made by {name}.");
@@ -358,5 +378,41 @@ fn chunk(dataset: &Dataset, stored: Stored) -> Chunk {
         created: about.created,
         tags: about.tags,
         metadata: about.metadata,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::search::embed::Encoders;
+    use crate::engine::search::embed::local::tests::folder;
+    use crate::engine::search::tests::World;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_like_a_document_whose_vectors_are_of_another_encoder_is_found_by_its_text() {
+        let mut world = World::new();
+        let old = world.published("old", &["late planes"]).await;
+        let document = world.find(&[&old], "late planes").await.matches[0].id.document;
+        let model = folder("bert", json!({}));
+        world.engine.encoders = Encoders::in_folder(model.path().to_owned());
+        let new = world.published("new", &["bread", "late planes"]).await;
+        let ask = Retrieval {
+            words: None,
+            meaning: Some(Meaning::Like { dataset: old.id, document, chunk: None }),
+            fusion: Fusion::Meaning,
+            equal: 0,
+            near: REACH,
+            filter: Filter::default(),
+            min_score: 0.0,
+            of_a_document: None,
+            offset: 0,
+            limit: 10,
+            snippets: false,
+        };
+        let found = world.retrieve(&[&old, &new], &ask).await;
+        let mut texts: Vec<&str> = found.hits.iter().map(|hit| hit.chunk.text.as_str()).collect();
+        texts.sort_unstable();
+        assert_eq!(texts, ["bread", "late planes"], "of the other dataset");
+        assert!(found.degraded.unwrap().contains("another encoder"));
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::about::About;
 use super::backend::Point;
 use super::manifest::Fault;
+use super::retrieve::{Retrieval, Retrieved};
 use super::shard::builder::{Builder, PART};
 use super::shard::{Among, Shard};
 use super::shards::{asked, blocking};
@@ -124,6 +125,12 @@ impl World {
         let pass = self.pass(datasets.iter().map(|dataset| (*dataset).clone()).collect());
         let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
         self.engine.search(&job, query, 5).await.unwrap()
+    }
+
+    pub(super) async fn retrieve(&self, datasets: &[&Dataset], ask: &Retrieval) -> Retrieved {
+        let pass = self.pass(datasets.iter().map(|dataset| (*dataset).clone()).collect());
+        let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.retrieve(&job, ask).await.unwrap()
     }
 }
 

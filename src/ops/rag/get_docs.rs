@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::get_chunks::OfDocument;
-use super::{Stats, TOOL, checked_ids, room, yes};
+use super::{Stats, TOOL, changed, checked_ids, room, yes};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
@@ -18,7 +18,7 @@ use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::audit::clip;
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{Document, digest};
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{self, DocumentSync};
 use crate::ops::parts::cut;
@@ -123,7 +123,7 @@ impl Operation for GetDocs {
         let asked = sha256_hex(json!(ids).to_string().as_bytes());
         let scope = format!("{}:{}:{asked}", job.pass.org(), Self::INFO.name);
         let position = crate::ops::position(on, &scope, self.cursor.as_deref())?;
-        let (mut at, mut from) = position.as_deref().map_or(Ok((0, 0)), begin)?;
+        let (mut at, mut from, begun) = position.as_deref().map_or(Ok((0, 0, "")), begin)?;
         let syncs = on.engines.syncs.list(job.pass.org()).await?;
         let (mut docs, mut not_found) = (Vec::new(), Vec::new());
         let mut left = room(job);
@@ -135,17 +135,21 @@ impl Operation for GetDocs {
             };
             match document {
                 Ok(document) => {
+                    let text = mark(&document);
+                    if from > 0 && text != begun {
+                        return Err(changed());
+                    }
                     let (doc, end) = part(job, &syncs, document, from, (left, &self.show))?;
                     let bytes = json::size(&doc).map_err(Error::internal)?;
                     // What has no room any more begins the next page; a page has one document at least.
                     if bytes > left && !docs.is_empty() {
-                        rest = Some((at, from));
+                        rest = Some((at, from, text));
                         break;
                     }
                     left = left.saturating_sub(bytes);
                     docs.push(doc);
                     if let Some(end) = end {
-                        rest = Some((at, end));
+                        rest = Some((at, end, text));
                         break;
                     }
                 }
@@ -154,19 +158,26 @@ impl Operation for GetDocs {
             }
             (at, from) = (at + 1, 0);
             if left < LEAST && at < ids.len() {
-                rest = Some((at, 0));
+                rest = Some((at, 0, String::new()));
                 break;
             }
         }
-        let next_cursor = rest.map(|(at, from)| on.cursors.make(&scope, &format!("{at}.{from}")));
+        let next_cursor = rest.map(|(at, from, text)| on.cursors.make(&scope, &format!("{at}.{from}.{text}")));
         Ok(Reply { docs, not_found, truncated: next_cursor.is_some(), next_cursor, stats: Stats::since(began) })
     }
 }
 
-/// The document that a page begins with, and where in it, in characters.
-fn begin(position: &str) -> Result<(usize, usize)> {
-    let (at, from) = position.split_once('.').unwrap_or_default();
-    Ok((at.parse().map_err(Error::internal)?, from.parse().map_err(Error::internal)?))
+/// The document that a page begins with, where in it, in characters, and the [`mark`] of the text that was begun.
+fn begin(position: &str) -> Result<(usize, usize, &str)> {
+    let (at, rest) = position.split_once('.').unwrap_or_default();
+    // Cursors of before texts were marked have none.
+    let (from, text) = rest.split_once('.').unwrap_or((rest, ""));
+    Ok((at.parse().map_err(Error::internal)?, from.parse().map_err(Error::internal)?, text))
+}
+
+/// What a text is known by between two pages: parts of two texts are none.
+fn mark(document: &Document) -> String {
+    digest(&document.text, &document.facts).chars().take(16).collect()
 }
 
 /// As much of a document as fits, from a character on, and where it ends when that is not its end.

@@ -153,8 +153,7 @@ impl Page {
         if let Some(position) = crate::ops::position(on, &scope, begin.cursor)? {
             let (at, of) = position.split_once('.').unwrap_or_default();
             if of != versions {
-                let message = "The documents have changed since this cursor was made. Start without a cursor.";
-                return Err(Error::invalid("cursor", message));
+                return Err(changed());
             }
             offset = at.parse().map_err(Error::internal)?;
         }
@@ -166,6 +165,11 @@ impl Page {
         let at = self.offset + shown;
         (at < REACH && shown > 0).then(|| on.cursors.make(&self.scope, &format!("{at}.{}", self.versions)))
     }
+}
+
+/// Why a cursor goes on nowhere.
+fn changed() -> Error {
+    Error::invalid("cursor", "The documents have changed since this cursor was made. Start without a cursor.")
 }
 
 /// How many of the first items leave room for the rest of a reply.

@@ -118,6 +118,25 @@ async fn a_long_document_is_read_to_its_end_part_by_part() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_is_replaced_between_two_pages_is_not_read_on() {
+    let acme = Acme::open(Service::with(&[("DRAGOMAN_REPLY_BYTES", "8000")]).await).await;
+    let long = |word: &str| (0..600).map(|at| format!("Line {at} of {word}.\n")).collect::<String>();
+    acme.import("long", &[("long.txt", &long("tea"))], true).await;
+    let found = acme.ask("rag_search_fts", json!({ "query": "file:long tea", "k": 1 })).await;
+    let mut arguments = json!({ "doc_ids": [found["results"][0]["doc_id"]] });
+    let first = acme.ask("rag_get_docs", arguments.clone()).await;
+    arguments["cursor"] = first["next_cursor"].clone();
+    let second = acme.ask("rag_get_docs", arguments.clone()).await;
+    // Another dataset changes nothing of this one's text.
+    acme.import("other", &[("other.txt", "Something else.")], true).await;
+    assert_eq!(acme.ask("rag_get_docs", arguments.clone()).await["docs"], second["docs"]);
+    acme.import("long", &[("long.txt", &long("milk"))], true).await;
+    let (code, message) = acme.slip("rag_get_docs", arguments).await;
+    assert!(code == "invalid_argument" && message.contains("have changed since"), "{code}: {message}");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_program_gets_at_once_what_a_model_gets_part_by_part() {
     let acme = Acme::open(Service::start().await).await;
     let long: String = (0..9_000).map(|at| format!("Line {at} of many.\n")).collect();

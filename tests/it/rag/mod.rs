@@ -6,6 +6,7 @@ mod filters;
 mod folders;
 mod places;
 mod renew;
+mod silent;
 mod sites;
 mod sync;
 mod tenants;

@@ -36,7 +36,7 @@ impl Embed for Builtin {
         NAME.to_owned()
     }
 
-    fn dimension(&self) -> Result<usize> {
+    fn dimension(&self, _: Purpose) -> Result<usize> {
         Ok(HIDDEN)
     }
 

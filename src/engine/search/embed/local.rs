@@ -90,7 +90,7 @@ impl Embed for Local {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn dimension(&self) -> Result<usize> {
+    fn dimension(&self, _: Purpose) -> Result<usize> {
         Ok(self.model()?.dimension)
     }
 
@@ -272,7 +272,7 @@ pub(in crate::engine::search) mod tests {
         ] {
             let folder = folder("bert", pooling);
             let model = Local::new(folder.path().to_owned());
-            assert_eq!(model.dimension().unwrap(), HIDDEN);
+            assert_eq!(model.dimension(Purpose::Passage).unwrap(), HIDDEN);
             let texts = ["late", "late planes bread", "bread", "planes late"];
             let together = encode(&model, &texts, Purpose::Passage);
             for (text, vector) in texts.iter().zip(&together) {

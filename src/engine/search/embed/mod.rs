@@ -45,17 +45,17 @@ pub(super) trait Embed: Send + Sync {
     /// is stored beside them.
     ///
     /// # Errors
-    /// `internal_error` when the model cannot be loaded or reached.
+    /// `internal_error` when the model cannot be loaded; `service_unavailable` when a server does not answer.
     fn identity(&self) -> Result<String>;
 
     /// The model's name, as people know it.
     fn name(&self) -> String;
 
-    /// Coordinates of a vector.
+    /// Coordinates of a vector. For a query a server that has to be asked is waited for no longer than for that.
     ///
     /// # Errors
     /// As [`Embed::identity`].
-    fn dimension(&self) -> Result<usize>;
+    fn dimension(&self, purpose: Purpose) -> Result<usize>;
 
     /// How much the nearness of meanings counts in the order of what was found, 0 to 1; words have the rest.
     fn weight(&self) -> f64;
@@ -68,10 +68,10 @@ pub(super) trait Embed: Send + Sync {
     fn batch(&self) -> usize;
 
     /// One vector a text, in order. What a text has beyond the model's reach is not read. When `gone` is cancelled, a
-    /// server is not waited for any longer.
+    /// server is not waited for any longer; for a query only a few seconds, and not at all after it has just let one wait.
     ///
     /// # Errors
-    /// `internal_error` when the model fails, or a text is blank.
+    /// `internal_error` when the model fails, or a text is blank; `service_unavailable` when a server does not answer.
     fn encode(&self, texts: &[String], purpose: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>>;
 }
 
@@ -140,7 +140,7 @@ impl Encoders {
     /// network and the workspace's policy lets nothing leave.
     ///
     /// # Errors
-    /// `internal_error` when the policy cannot be read or the server's name does not resolve.
+    /// `internal_error` when the policy cannot be read; `service_unavailable` when the server's name does not resolve.
     pub(super) async fn of_workspace(&self, org: Id<Org>) -> Result<Encoder> {
         match &self.configured {
             None => Ok(self.builtin.clone()),
@@ -203,9 +203,9 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Embed::identity`].
-    pub(super) async fn dimension(&self) -> Result<usize> {
+    pub(super) async fn dimension(&self, purpose: Purpose) -> Result<usize> {
         let model = self.model.clone();
-        tokio::task::spawn_blocking(move || model.dimension()).await.map_err(Error::internal)?
+        tokio::task::spawn_blocking(move || model.dimension(purpose)).await.map_err(Error::internal)?
     }
 
     /// As [`Embed::name`].
@@ -265,7 +265,7 @@ fn vectors(model: &dyn Embed, texts: &[String], purpose: Purpose, gone: &Cancell
     if texts.iter().any(|text| text.trim().is_empty()) {
         return Err(Error::internal("a blank text has no vector"));
     }
-    let dimension = model.dimension()?;
+    let dimension = model.dimension(purpose)?;
     let made = model.encode(texts, purpose, gone)?;
     if made.len() != texts.len() {
         return Err(Error::internal(format!("{} vectors for {} texts", made.len(), texts.len())));

@@ -1,7 +1,8 @@
 //! A server that makes vectors, by OpenAI's protocol, which many speak.
 //! <https://platform.openai.com/docs/api-reference/embeddings/create>
 
-use std::sync::OnceLock;
+use std::fmt::Display;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
@@ -28,6 +29,10 @@ const ANSWER_BYTES: usize = 16 << 20;
 const TRIES: u32 = 4;
 /// The wait before the second try, where the server names none; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The longest that a question is waited for: it is answered by words then.
+const QUESTION: Duration = Duration::from_secs(3);
+/// How long no question is sent after one that the server did not answer: each would be waited for.
+const REST: Duration = Duration::from_secs(10);
 
 /// A server. How long its vectors are is asked once.
 pub(super) struct Remote {
@@ -35,13 +40,29 @@ pub(super) struct Remote {
     endpoint: Url,
     dimension: OnceLock<usize>,
     client: KeptClient,
+    rest: Rest,
 }
 
+/// Keeps questions from a server that answers none: since when, by a clock that nobody sets.
+#[derive(Default)]
+struct Rest(Mutex<Option<Instant>>);
+
 /// Why a try gave nothing.
-enum Failed {
-    /// Another may do better, after the time that the server named.
-    Busy(String, Option<Duration>),
-    Whole(String),
+struct Failed {
+    said: String,
+    why: Why,
+    /// How long the server wants to be left alone.
+    wait: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It does not answer, or takes nothing for now.
+    Away,
+    /// It failed, maybe over these very texts: another try may do better.
+    Broken,
+    /// So would every try.
+    Wrong,
 }
 
 #[derive(Deserialize)]
@@ -58,64 +79,80 @@ struct Item {
 impl Remote {
     pub(super) fn new(server: EmbeddingServer) -> Self {
         let endpoint = endpoint(&server.url);
-        Self { server, endpoint, dimension: OnceLock::new(), client: KeptClient::default() }
+        Self { server, endpoint, dimension: OnceLock::new(), client: KeptClient::default(), rest: Rest::default() }
     }
 
     /// Whether every address of the server lies in the operator's own network.
     ///
     /// # Errors
-    /// `internal_error` when its name does not resolve.
+    /// `service_unavailable` when its name does not resolve.
     pub(super) async fn is_inside(&self) -> Result<bool> {
-        let addresses = outbound::addresses(&self.endpoint).await.map_err(Error::internal)?;
+        let found = tokio::time::timeout(QUESTION, outbound::addresses(&self.endpoint)).await;
+        let addresses = found.map_err(|_| unanswered("its name does not resolve in time"))?.map_err(unanswered)?;
         Ok(addresses.iter().all(|address| is_inside(address.ip())))
     }
 
-    /// The vectors of at most [`BATCH`] texts, within the server's time.
-    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
-        let work = async {
-            let client = self.client.get(&self.endpoint, true, &[]).await.map_err(Error::internal)?;
-            let deadline = Instant::now() + self.server.timeout;
-            let mut pause = PAUSE;
-            for attempt in 1.. {
-                match self.once(&client, texts).await {
-                    Ok(vectors) => return Ok(vectors),
-                    Err(Failed::Whole(said)) => return Err(Error::internal(said)),
-                    Err(Failed::Busy(said, wait)) => {
-                        let wait = wait.unwrap_or(pause);
-                        if attempt == TRIES || Instant::now() + wait >= deadline {
-                            return Err(Error::internal(said));
-                        }
-                        tokio::time::sleep(wait).await;
-                        pause *= 2;
-                    }
-                }
+    /// The vectors of at most [`BATCH`] texts, within the server's time, and for a question within [`QUESTION`].
+    ///
+    /// # Errors
+    /// `service_unavailable` when the server does not answer, and for a question while it rests; `internal_error` when what
+    /// it answers is no good.
+    async fn ask(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        let is_question = purpose == Purpose::Query;
+        if is_question && self.rest.lasts(Instant::now()) {
+            return Err(unavailable());
+        }
+        let time = if is_question { self.server.timeout.min(QUESTION) } else { self.server.timeout };
+        let tried = tokio::time::timeout(time, self.tried(texts, Instant::now() + time)).await;
+        let made = tried.unwrap_or_else(|_| Err(unanswered("it took too long")));
+        match &made {
+            Ok(_) => self.rest.end(),
+            Err(error) if is_question && error.code == Code::ServiceUnavailable => self.rest.begin(Instant::now()),
+            Err(_) => {}
+        }
+        made
+    }
+
+    async fn tried(&self, texts: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>> {
+        let client = self.client.get(&self.endpoint, true, &[]).await.map_err(unanswered)?;
+        let mut pause = PAUSE;
+        for attempt in 1.. {
+            let failed = match self.once(&client, texts).await {
+                Ok(vectors) => return Ok(vectors),
+                Err(failed) => failed,
+            };
+            let wait = failed.wait.unwrap_or(pause);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if failed.why == Why::Wrong || attempt == TRIES || wait >= left {
+                return Err(failed.told());
             }
-            Err(Error::internal("the encoder's server was not asked"))
-        };
-        let late = |_| Error::internal("the encoder's server took too long");
-        tokio::time::timeout(self.server.timeout, work).await.map_err(late)?
+            tokio::time::sleep(wait).await;
+            pause *= 2;
+        }
+        Err(Error::internal("the encoder's server was not asked"))
     }
 
     async fn once(&self, client: &reqwest::Client, texts: &[String]) -> Result<Vec<Vec<f32>>, Failed> {
-        let whole = |said: &str| Failed::Whole(format!("the encoder's server: {said}"));
+        let wrong = |said: &str| Failed { said: said.to_owned(), why: Why::Wrong, wait: None };
         let input: Vec<&str> =
             texts.iter().filter_map(|text| text.get(..text.floor_char_boundary(TEXT_BYTES))).collect();
         let body = json!({ "model": self.server.model, "input": input, "encoding_format": "float" });
         let mut request = http::Request::post(self.endpoint.as_str());
         if let Some(headers) = request.headers_mut() {
-            *headers = self.headers().ok_or_else(|| whole("its key is no header"))?;
+            *headers = self.headers().ok_or_else(|| wrong("its key is no header"))?;
         }
-        let request = request.body(body.to_string().into_bytes()).map_err(|_| whole("its address is none"))?;
+        let request = request.body(body.to_string().into_bytes()).map_err(|_| wrong("its address is none"))?;
         let answer = outbound::exchange(client, request, ANSWER_BYTES).await;
-        let answer = answer.map_err(|problem| Failed::Busy(format!("the encoder's server: {problem}"), None))?;
-        match answer.status().as_u16() {
-            200 => of_body(answer.body(), texts.len()).map_err(whole),
-            status @ (408 | 429 | 500..) => {
-                let wait = answer.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
-                Err(Failed::Busy(format!("the encoder's server: status {status}"), wait.map(Duration::from_secs)))
-            }
-            status => Err(whole(&format!("status {status}"))),
-        }
+        let answer = answer.map_err(|problem| Failed { said: problem.to_string(), why: Why::Away, wait: None })?;
+        let status = answer.status().as_u16();
+        let why = match status {
+            200 => return of_body(answer.body(), texts.len()).map_err(wrong),
+            408 | 429 | 502..=504 => Why::Away,
+            500.. => Why::Broken,
+            _ => Why::Wrong,
+        };
+        let wait = answer.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
+        Err(Failed { said: format!("status {status}"), why, wait: wait.map(Duration::from_secs) })
     }
 
     fn headers(&self) -> Option<HeaderMap> {
@@ -131,21 +168,58 @@ impl Remote {
     }
 }
 
+impl Rest {
+    fn lasts(&self, now: Instant) -> bool {
+        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_some_and(|since| now.saturating_duration_since(since) < REST)
+    }
+
+    fn begin(&self, now: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Failed {
+    fn told(self) -> Error {
+        match self.why {
+            Why::Away => unanswered(self.said),
+            Why::Broken | Why::Wrong => Error::internal(format!("the encoder's server: {}", self.said)),
+        }
+    }
+}
+
+/// Logs why the server gave no answer; the outside hears that it gave none.
+fn unanswered(cause: impl Display) -> Error {
+    tracing::warn!(%cause, "the encoder's server did not answer");
+    unavailable()
+}
+
+fn unavailable() -> Error {
+    let message = "The server that makes vectors of texts did not answer. Try again later; of an import that ended by this \
+                   nothing is kept, and it can be tried again as it was.";
+    Error::unavailable(message).retry_after(REST.as_secs())
+}
+
 impl Embed for Remote {
     /// The address is not in it: a server may move.
     fn identity(&self) -> Result<String> {
-        Ok(json!({ "server": "embeddings", "model": self.server.model, "dimensions": self.dimension()? }).to_string())
+        let dimension = self.dimension(Purpose::Passage)?;
+        Ok(json!({ "server": "embeddings", "model": self.server.model, "dimensions": dimension }).to_string())
     }
 
     fn name(&self) -> String {
         self.server.model.clone()
     }
 
-    fn dimension(&self) -> Result<usize> {
+    fn dimension(&self, purpose: Purpose) -> Result<usize> {
         if let Some(known) = self.dimension.get() {
             return Ok(*known);
         }
-        let asked = Handle::current().block_on(self.ask(&["dimension".to_owned()]))?;
+        let asked = Handle::current().block_on(self.ask(&["dimension".to_owned()], purpose))?;
         let found = asked.first().map_or(0, Vec::len);
         Ok(*self.dimension.get_or_init(|| found))
     }
@@ -162,10 +236,10 @@ impl Embed for Remote {
         BATCH
     }
 
-    fn encode(&self, texts: &[String], _: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>> {
+    fn encode(&self, texts: &[String], purpose: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>> {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
-            let asked = Handle::current().block_on(gone.run_until_cancelled(self.ask(batch)));
+            let asked = Handle::current().block_on(gone.run_until_cancelled(self.ask(batch, purpose)));
             vectors.extend(asked.ok_or_else(|| Error::new(Code::QueryTimeout, "The call was cancelled."))??);
         }
         Ok(vectors)
@@ -287,6 +361,29 @@ mod tests {
         drop(closed);
         let timeout = Duration::from_millis(700);
         let remote = Remote::new(EmbeddingServer { url, api_key: None, model: "m".into(), timeout });
-        assert!(tokio::task::spawn_blocking(move || remote.identity()).await.unwrap().is_err());
+        let work = move || {
+            let failed = remote.identity().unwrap_err();
+            assert_eq!(failed.code, Code::ServiceUnavailable, "{failed:?}");
+            assert!(failed.message.contains("can be tried again"), "{failed:?}");
+            // No question was without an answer so far.
+            assert!(!remote.rest.lasts(Instant::now()));
+            let texts = ["late planes".to_owned()];
+            let failed = remote.encode(&texts, Purpose::Query, &CancellationToken::new()).unwrap_err();
+            assert_eq!(failed.code, Code::ServiceUnavailable, "{failed:?}");
+            assert!(remote.rest.lasts(Instant::now()));
+        };
+        tokio::task::spawn_blocking(work).await.unwrap();
+    }
+
+    #[test]
+    fn after_a_question_without_an_answer_none_is_sent_for_a_while_or_until_something_is_answered() {
+        let (rest, now) = (Rest::default(), Instant::now());
+        assert!(!rest.lasts(now));
+        rest.begin(now);
+        assert!(rest.lasts(now) && rest.lasts(now + REST - Duration::from_millis(1)));
+        assert!(!rest.lasts(now + REST));
+        rest.begin(now + REST);
+        rest.end();
+        assert!(!rest.lasts(now + REST));
     }
 }
