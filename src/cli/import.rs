@@ -90,6 +90,17 @@ impl Import {
                     println!("  these very files had come into {same} before");
                 }
                 say_hints(&reply);
+                for sheet in value("also").as_array().into_iter().flatten() {
+                    let text = |key: &str| sheet.get(key).and_then(Value::as_str).unwrap_or_default();
+                    let rows = sheet.get("row_count").and_then(Value::as_i64).unwrap_or_default();
+                    println!(
+                        "{} (table, {}), {state}: the sheet {}",
+                        text("name"),
+                        counted(rows, "row"),
+                        text("sheet")
+                    );
+                    say_hints(sheet);
+                }
             }
         }
         Ok(())

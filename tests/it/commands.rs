@@ -52,6 +52,10 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     // What keeps a column from being numbers is told, and how it becomes some.
     let few = folder.path().join("few.csv");
     std::fs::write(&few, "a\n1\n-\n2\n").unwrap();
+    let workbook = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/documents/harbour.xlsx");
+    let told = dragoman(&data, &["import", workbook, "--workspace", "acme"]);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("harbour_berths (table, ") && told.contains("harbour_ships_2024 (table, 2 rows)"), "{told}");
     let import = ["import", few.to_str().unwrap(), "--workspace", "acme"];
     let said = |more: &[&str]| {
         let output = dragoman(&data, &[&import[..], more].concat());

@@ -32,15 +32,17 @@ pub fn capital(text: &str) -> String {
 /// The singular of a noun phrase that may be a plural, such as a table's name.
 pub fn singular(noun: &str) -> String {
     on_head(noun, |word| {
-        if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2) {
+        let already = ["ss", "us", "is", "news", "series", "species"].iter().any(|end| word.ends_with(end));
+        if already {
+            word.to_owned()
+        } else if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2 && !stem.eq_ignore_ascii_case("mov")) {
             format!("{stem}y")
         } else if let Some(stem) =
             word.strip_suffix("es").filter(|stem| ["ss", "x", "ch", "sh"].iter().any(|end| stem.ends_with(end)))
         {
             stem.to_owned()
         } else {
-            let keep = ["ss", "us", "is", "news", "series"].iter().any(|end| word.ends_with(end));
-            word.strip_suffix('s').filter(|stem| !keep && stem.len() > 2).unwrap_or(word).to_owned()
+            word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned()
         }
     })
 }
@@ -53,4 +55,25 @@ fn on_head(noun: &str, change: impl Fn(&str) -> String) -> String {
         *word = change(word);
     }
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_one_and_what_is_several_is_told() {
+        for (several, one) in [
+            ("cities", "city"),
+            ("movies", "movie"),
+            ("boxes", "box"),
+            ("rates of exchange", "rate of exchange"),
+            ("orders", "order"),
+        ] {
+            assert_eq!((singular(several).as_str(), plural(one).as_str()), (one, several));
+        }
+        for same in ["series", "species", "news", "status", "bus"] {
+            assert_eq!(singular(same), same);
+        }
+    }
 }

@@ -265,12 +265,13 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
           see(more, 'Look at it and correct it');
         }
       } else {
-        const [made] = outcome.datasets;
         for (const file of files) forget(file);
-        state.textContent = `${made.name}: ${several(made)}. `;
-        const link = element('a', 'See it, and publish it');
-        link.href = made.href;
-        state.append(link);
+        state.replaceChildren();
+        for (const made of outcome.datasets) {
+          const link = element('a', 'See it, and publish it');
+          link.href = made.href;
+          state.append(`${state.hasChildNodes() ? ' ' : ''}${made.name}: ${several(made)}. `, link);
+        }
         renew();
       }
       said.textContent = `${name}: ${state.textContent}`;

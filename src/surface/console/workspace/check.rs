@@ -214,11 +214,12 @@ async fn imported(room: &Room<'_>, asked: Asked, headers: &HeaderMap) -> Result<
     let files = files(room, &asked).await?;
     match room.ask(asked.import()?).await {
         Ok(reply) => {
-            let made = Made::of(&room.membership.org.slug, &reply);
+            let datasets = Made::of(&room.membership.org.slug, &reply);
             if is_script(headers) {
-                return json(StatusCode::OK, &Outcome { datasets: vec![made], ..Outcome::default() });
+                return json(StatusCode::OK, &Outcome { datasets, ..Outcome::default() });
             }
-            Ok(html::see_other(&made.href))
+            let all = || format!("/w/{}", room.membership.org.slug);
+            Ok(html::see_other(&if let [one] = datasets.as_slice() { one.href.clone() } else { all() }))
         }
         Err(error) if is_script(headers) => wrong(files, error),
         Err(error) => page(room, files, asked, Err(error)).await,

@@ -33,15 +33,26 @@ pub(super) struct Made {
 }
 
 impl Made {
-    pub(super) fn of(slug: &str, reply: &import::Reply) -> Self {
-        Self {
-            href: format!("/w/{slug}/datasets/{}", reply.dataset_id),
+    /// The datasets of an import: several, where a workbook has several sheets.
+    pub(super) fn of(slug: &str, reply: &import::Reply) -> Vec<Self> {
+        let href = |id| format!("/w/{slug}/datasets/{id}");
+        let first = Self {
+            href: href(reply.dataset_id),
             name: reply.name.clone(),
             r#type: reply.r#type.name(),
             rows: reply.row_count,
             columns: reply.columns.len(),
             hints: reply.hints.iter().map(|hint| &hint.says).chain(&reply.skipped).cloned().collect(),
-        }
+        };
+        let also = reply.also.iter().map(|sheet| Self {
+            href: href(sheet.dataset_id),
+            name: sheet.name.clone(),
+            r#type: reply.r#type.name(),
+            rows: sheet.row_count,
+            columns: sheet.columns,
+            hints: sheet.hints.iter().map(|hint| hint.says.clone()).collect(),
+        });
+        std::iter::once(first).chain(also).collect()
     }
 }
 
@@ -146,7 +157,7 @@ async fn made(
 ) -> Result<()> {
     let file = files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
     match room.ask(Import { name, if_exists, files, ..Import::default() }).await {
-        Ok(reply) => outcome.datasets.push(Made::of(&room.membership.org.slug, &reply)),
+        Ok(reply) => outcome.datasets.extend(Made::of(&room.membership.org.slug, &reply)),
         Err(error) if matches!(error.code, Code::InternalError | Code::ScopeDenied | Code::RateLimited) => {
             return Err(error);
         }
