@@ -1,6 +1,6 @@
 // The program under attack: its folder and commands, its start and stop, its memory, and the rows of its record.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -49,12 +49,25 @@ function share(pid) {
   }
 }
 
+/** The end of a file that may be larger than a text can be. */
+function lastOf(path) {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(Math.min(size, 4000));
+    readSync(file, last, 0, last.length, size - last.length);
+    return last.toString();
+  } finally {
+    closeSync(file);
+  }
+}
+
 export class Installation {
   constructor(binary, work) {
     this.binary = binary;
     this.data = join(work, 'data');
     this.log = openSync(join(work, 'log'), 'a');
-    this.logged = () => readFileSync(join(work, 'log'), 'utf8').slice(-4000);
+    this.logged = () => lastOf(join(work, 'log'));
     mkdirSync(this.data);
     this.env = { ...plain, DRAGOMAN_ADMIN_LISTEN: 'off' };
   }
