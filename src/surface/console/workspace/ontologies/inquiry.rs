@@ -62,7 +62,7 @@ impl Inquiry {
             carried.push(("answer", serde_json::to_string(&kept).unwrap_or_default()));
         }
         let open = open.len().saturating_sub(MOST_OPEN);
-        (!questions.is_empty()).then(|| Self { of, carried, questions, open, kept: kept.len() })
+        (!questions.is_empty()).then_some(Self { of, carried, questions, open, kept: kept.len() })
     }
 }
 
