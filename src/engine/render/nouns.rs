@@ -35,7 +35,9 @@ pub fn singular(noun: &str) -> String {
         let already = ["ss", "us", "is", "news", "series", "species"].iter().any(|end| word.ends_with(end));
         if already {
             word.to_owned()
-        } else if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2 && !stem.eq_ignore_ascii_case("mov")) {
+        } else if let Some(stem) =
+            word.strip_suffix("ies").filter(|stem| stem.len() > 2 && !stem.eq_ignore_ascii_case("mov"))
+        {
             format!("{stem}y")
         } else if let Some(stem) =
             word.strip_suffix("es").filter(|stem| ["ss", "x", "ch", "sh"].iter().any(|end| stem.ends_with(end)))
