@@ -148,27 +148,7 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::clock::Millis;
-
-    fn refusal(at: Millis) -> Entry {
-        Entry {
-            at,
-            org: None,
-            principal: String::new(),
-            client: String::new(),
-            client_version: String::new(),
-            session: String::new(),
-            ip: "192.0.2.1".into(),
-            request_id: String::new(),
-            action: "auth.refused".into(),
-            target: "/mcp".into(),
-            outcome: "auth_missing".into(),
-            duration_ms: 0,
-            rows: 0,
-            bytes: 0,
-            count: 1,
-        }
-    }
+    use crate::gateway::repeats::tests::refusal;
 
     #[tokio::test]
     async fn refusals_that_were_counted_are_not_lost_when_the_database_fails() {
@@ -177,7 +157,7 @@ mod tests {
         let run = async |sql: &'static str| sqlx::query(sql).execute(db.pool()).await.unwrap();
         let repeats = Repeats::new(Clock::manual(0));
         let mut book = Book { db: db.clone(), uses: Uses::default(), used: Instant::now(), repeats: repeats.clone() };
-        let rows: Vec<Entry> = (0..7).filter_map(|_| repeats.note(refusal(0))).collect();
+        let rows: Vec<Entry> = (0..7).filter_map(|_| repeats.note(refusal("192.0.2.1", "/mcp"))).collect();
         book.append(rows.into_iter().map(|row| (row, None))).await;
 
         run("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'disk full'); END").await;

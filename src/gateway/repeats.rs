@@ -135,12 +135,12 @@ fn kind(entry: &Entry) -> Kind {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
 
-    fn refusal(ip: &str, target: &str) -> Entry {
+    pub(in crate::gateway) fn refusal(ip: &str, target: &str) -> Entry {
         Entry {
             at: 0,
             org: None,

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::kept::{self, Kept};
-use super::places::Sent;
+use super::places::{Sent, wrong_field};
 use super::table::Shown;
 use super::{Console, Room, Slug, check, import};
 use crate::base::id::Id;
@@ -127,13 +127,13 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(response) => return response,
     };
     let changed = async { change(&room, id.clone()?, &params).await }.await;
-    let field = changed.as_ref().err().and_then(|error| error.details.get("field")?.as_str()).map(str::to_owned);
+    let field = wrong_field(&changed);
     let problem = match room.settle(changed.map(Some)) {
         ControlFlow::Continue((Some(to), _)) => return html::see_other(&to),
         ControlFlow::Continue((None, problem)) => problem,
         ControlFlow::Break(response) => return response,
     };
-    let sent = Sent { params: &params, problem: &problem, field: field.as_deref().unwrap_or_default() };
+    let sent = Sent { params: &params, problem: &problem, field: &field };
     let page = async { page(&room, id?, false, &problem, Some(&sent)).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::kept::{self, Kept};
-use super::places::Sent;
+use super::places::{Sent, wrong_field};
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
 use crate::model::sync::{Origin, State as Run};
@@ -46,12 +46,12 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(response) => return response,
     };
     let changed = kept::change(&room, None, &params).await;
-    let field = changed.as_ref().err().and_then(|error| error.details.get("field")?.as_str()).map(str::to_owned);
+    let field = wrong_field(&changed);
     let problem = match room.settle(changed.map(|()| None::<()>)) {
         ControlFlow::Continue((_, problem)) => problem,
         ControlFlow::Break(response) => return response,
     };
-    let sent = Sent { params: &params, problem: &problem, field: field.as_deref().unwrap_or_default() };
+    let sent = Sent { params: &params, problem: &problem, field: &field };
     page(&room, Some(&sent)).await.unwrap_or_else(|error| room.refusal(&error))
 }
 

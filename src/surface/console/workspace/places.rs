@@ -18,6 +18,12 @@ pub(super) struct Sent<'a> {
     pub(super) field: &'a str,
 }
 
+/// The name of what was wrong; empty where nothing was, or the error has no name for it.
+pub(super) fn wrong_field<T>(changed: &Result<T>) -> String {
+    let named = changed.as_ref().err().and_then(|error| error.details.get("field")?.as_str());
+    named.unwrap_or_default().to_owned()
+}
+
 /// A form.
 pub(super) struct Form {
     /// What it does, as it is sent.
