@@ -47,16 +47,16 @@ impl Index {
         let moved = app.gateway.move_indexes(org.id, to, |name| eprintln!("{name}")).await;
         let target = format!("{workspace} to {}", to.name());
         app.office.record_administration("admin.index.move", &target, moved.is_ok()).await?;
-        let Moved { moved, chunks, there, rebuilt } = moved?;
+        let Moved { moved, chunks, there, rebuilt, erased } = moved?;
         if json {
             let facts = json!({
-                "to": to.name(), "moved": moved, "chunks": chunks, "there": there, "rebuilt": rebuilt,
+                "to": to.name(), "moved": moved, "chunks": chunks, "there": there, "rebuilt": rebuilt, "erased": erased,
             });
             println!("{facts:#}");
         } else {
             println!(
                 "The indexes of {workspace} are in the {}: {moved} moved with {}, {there} there already, {rebuilt} made anew of \
-                 their texts.",
+                 their texts, {erased} erased meanwhile.",
                 match to {
                     Home::Folder => "data folder",
                     Home::Cluster => "Qdrant server",

@@ -6,6 +6,7 @@
 //!
 //! All that it needs is in the text ([`crate::engine::extract`]): a document that is stored can be cut anew.
 
+mod measure;
 mod units;
 
 use std::collections::VecDeque;
@@ -16,16 +17,13 @@ use std::vec::IntoIter;
 use crate::base::id::Id;
 use crate::engine::extract::PAGE_BREAK;
 use crate::engine::search::markdown::{self, Block, Kind};
-use crate::engine::search::tokens;
 use crate::model::document::{Chunk, Document, ParsedDocument, Spot};
 use crate::model::error::{Error, Result};
 
+use measure::LEAST;
+pub(super) use measure::Measure;
 use units::Unit;
 
-/// Word pieces of a chunk with its headings: the encoder reads 128, of which two are marks of its own.
-const BUDGET: usize = 126;
-/// A chunk keeps at least this much room, however long its headings are.
-const LEAST: usize = 56;
 /// Repeated from the end of the chunk before, where a sentence had to be cut or is short.
 const OVERLAP: usize = 16;
 /// Bytes that are cut at once.
@@ -33,10 +31,11 @@ const PORTION: usize = 16 << 10;
 /// Characters that are kept of one heading.
 const HEADING_CHARS: usize = 80;
 
-/// Cuts one document. The same document yields the same chunks; a document with text yields at least one.
+/// Cuts one document. The same document and measure yield the same chunks; a document with text yields at least one.
 pub(super) struct Cutter {
     id: Id<Document>,
     document: Arc<ParsedDocument>,
+    measure: Measure,
     has_pages: bool,
     blocks: std::iter::Peekable<IntoIter<Block>>,
     /// Headings that hold for what comes, with their levels.
@@ -51,7 +50,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    pub(super) fn new(id: Id<Document>, document: Arc<ParsedDocument>) -> Self {
+    pub(super) fn new(id: Id<Document>, document: Arc<ParsedDocument>, measure: Measure) -> Self {
         let blocks = markdown::blocks(&document.text, document.markup);
         let blocks: Vec<Block> = blocks.into_iter().flat_map(|block| portions(&document.text, block)).collect();
         let blocks = blocks.into_iter().peekable();
@@ -59,6 +58,7 @@ impl Cutter {
             id,
             has_pages: document.text.contains(PAGE_BREAK),
             document,
+            measure,
             blocks,
             path: Vec::new(),
             ready: VecDeque::new(),
@@ -135,13 +135,13 @@ impl Cutter {
     /// Fills chunks with what the blocks are made of.
     fn pack(&mut self, group: &[Block]) -> Result<()> {
         let document = Arc::clone(&self.document);
-        let context = tokens::count(context(&self.heading(), &document.title));
-        let room = BUDGET.saturating_sub(context).max(LEAST);
+        let context = self.measure.count(context(&self.heading(), &document.title));
+        let room = self.measure.room.saturating_sub(context).max(LEAST);
         let mut open: Option<Range<usize>> = None;
         let mut filled = 0;
         for block in group {
             let text = document.text.get(block.range.clone()).unwrap_or_default();
-            let whole = tokens::count(text);
+            let whole = self.measure.count(text);
             match &mut open {
                 Some(range) if filled + whole <= room => {
                     (range.end, filled) = (block.range.end, filled + whole);
@@ -158,7 +158,7 @@ impl Cutter {
             if block.kind == Kind::Table && self.table(text, block, room, &mut open)? {
                 continue;
             }
-            let units = units::of(text, block, room);
+            let units = units::of(text, block, room, &self.measure);
             let mut at = units.as_slice();
             while let Some((unit, after)) = at.split_first() {
                 match &mut open {
@@ -170,7 +170,8 @@ impl Cutter {
                         let start =
                             closed.as_ref().map_or(unit.range.start, |closed| repeated(&units, closed, unit, room));
                         self.close(closed, block.page)?;
-                        filled = document.text.get(start..unit.range.end).map_or(unit.tokens, tokens::count);
+                        let text = document.text.get(start..unit.range.end);
+                        filled = text.map_or(unit.tokens, |text| self.measure.count(text));
                         open = Some(start..unit.range.end);
                     }
                 }
@@ -183,7 +184,7 @@ impl Cutter {
     /// Cuts a table at its rows, with its head above each part; false when its head leaves no room.
     fn table(&mut self, text: &str, block: &Block, room: usize, open: &mut Option<Range<usize>>) -> Result<bool> {
         let head = text.match_indices('\n').nth(1).map_or(text, |(at, _)| text.get(..=at).unwrap_or(text));
-        let above = tokens::count(head);
+        let above = self.measure.count(head);
         if above * 2 > room {
             return Ok(false);
         }
@@ -194,7 +195,7 @@ impl Cutter {
         let mut part: Option<Range<usize>> = None;
         let mut filled = 0;
         let mut parts = Vec::new();
-        for row in units::of(body, &rows, room - above) {
+        for row in units::of(body, &rows, room - above, &self.measure) {
             match &mut part {
                 Some(range) if filled + row.tokens <= room - above => {
                     (range.end, filled) = (row.range.end, filled + row.tokens);

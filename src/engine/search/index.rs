@@ -223,7 +223,7 @@ impl Build {
                 None => match self.documents.next() {
                     Some((id, document)) => {
                         let language = Language::of(&document.text);
-                        (Cutter::new(id, document), language)
+                        (Cutter::new(id, document, self.encoder.model().measure()?), language)
                     }
                     None => break,
                 },

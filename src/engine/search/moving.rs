@@ -1,12 +1,14 @@
 //! The indexes of a workspace from the data folder to the Qdrant server, or back: a version at a time is copied, counted,
 //! compared with what it was copied from, and only then answers from its new place. What was not reached when something
-//! fails stays where it is and answers there; asked for again, the rest is moved.
+//! fails stays where it is and answers there; asked for again, the rest is moved. A version that is erased meanwhile is no
+//! failure.
 
 use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
 use crate::engine::search::backend::{Index, Key, Point, Sealed};
 use crate::engine::search::cluster::Cluster;
 use crate::engine::search::manifest::Owner;
+use crate::engine::search::renew::is_named;
 use crate::engine::search::shards::blocking;
 use crate::model::cluster_index::Home;
 use crate::model::dataset::Kind;
@@ -29,11 +31,13 @@ pub struct Moved {
     pub there: usize,
     /// Those that were no good where they were, and were made anew of their texts in the new place.
     pub rebuilt: usize,
+    /// Those whose versions were erased before they were in the new place.
+    pub erased: usize,
 }
 
 impl SearchEngine {
     /// Moves all indexes of a workspace, of the current versions and of those that are kept; new ones are written there from
-    /// now on. `tell` hears of each.
+    /// now on. `tell` hears of each that is in its new place.
     ///
     /// # Errors
     /// `invalid_argument` without a Qdrant server; `service_unavailable` where it does not answer; `internal_error` where a
@@ -46,8 +50,15 @@ impl SearchEngine {
         cluster.set_home(org, to).await?;
         let mut done = Moved::default();
         for (name, key) in versions(db, org).await? {
-            self.move_one(db, cluster, &key, to, &mut done).await?;
-            tell(&name);
+            match self.move_one(db, cluster, &key, to, &mut done).await {
+                Ok(()) => tell(&name),
+                Err(problem) if is_named(db, &key).await? => return Err(problem),
+                Err(problem) => {
+                    let dataset = key.owner.dataset;
+                    tracing::warn!(%dataset, %problem, "a version was erased while its index was moved");
+                    done.erased += 1;
+                }
+            }
         }
         Ok(done)
     }

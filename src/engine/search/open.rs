@@ -2,7 +2,8 @@
 //! shard be open only once, so each has a lock of its own: queries share it, opening and closing have it alone.
 //!
 //! What is counted is memory: hundreds of small ones stay open, and a search over all of them opens none. Each maps 60 to
-//! 100 files, of which Linux lets a process have 65,530 (`vm.max_map_count`), so that their number has an end too.
+//! 100 files, of which Linux lets a process have 65,530 (`vm.max_map_count`), and keeps one open, of which it often has
+//! 1,024, so that their number has an end too.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -87,6 +88,11 @@ impl OpenShards {
         done
     }
 
+    /// Whether a shard is open now.
+    pub(super) fn is_open(&self, key: &Key) -> bool {
+        self.inner().recent.contains(key)
+    }
+
     /// Closes a shard; waits for its queries. Its slot goes too, unless a query is about to open it there again.
     pub(super) fn close(&self, key: &Key) {
         let slot = {
@@ -138,7 +144,7 @@ impl OpenShards {
     /// Closes one that made room, unless it was opened again meanwhile.
     fn evict(&self, key: &Key, slot: &Slot) {
         let mut open = alone(slot);
-        if !self.inner().recent.contains(key) {
+        if !self.is_open(key) {
             *open = None;
         }
     }

@@ -214,16 +214,19 @@ impl SearchEngine {
     /// # Errors
     /// The version is gone, or it cannot be told.
     pub(super) async fn take_back_erased(&self, db: &Db, key: &Key) -> Result<()> {
-        let Owner { org, dataset } = key.owner;
-        let mut read = db.read_tenant(org).await?;
-        let is_there = store::dataset_versions::is_there(&mut read, org, dataset, &key.version).await?;
-        drop(read);
-        if is_there {
+        if is_named(db, key).await? {
             return Ok(());
         }
         self.homes.of(key).await?.remove(key).await?;
         Err(Error::internal("the version was removed while its index was made anew"))
     }
+}
+
+/// Whether the metadata name a version.
+pub(super) async fn is_named(db: &Db, key: &Key) -> Result<bool> {
+    let Owner { org, dataset } = key.owner;
+    let mut read = db.read_tenant(org).await?;
+    store::dataset_versions::is_there(&mut read, org, dataset, &key.version).await
 }
 
 /// Where the chunks of a dataset of documents are.

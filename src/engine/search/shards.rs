@@ -54,11 +54,20 @@ impl Shards {
 
     /// The candidates of each, in the order of the keys. One that fails does not spoil the others.
     pub(super) fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
-        let asked = keys.iter().map(|key| {
+        // First those that are open: each of the others may close one of them, which would be opened again for its turn, and
+        // of one more than may be open none would be open when it is asked.
+        let (open, closed): (Vec<_>, Vec<_>) = keys.iter().enumerate().partition(|(_, key)| self.open.is_open(key));
+        let one = move |(at, key): (usize, &'a Key)| {
             let query = query.clone();
-            self.on_shard(key, move |shard| asked(shard, &query))
-        });
-        Box::pin(stream::iter(asked).buffered(AT_ONCE).collect())
+            self.on_shard(key, move |shard| asked(shard, &query)).map(move |answer| (at, answer))
+        };
+        let open = stream::iter(open.into_iter().map(one)).buffered(AT_ONCE);
+        let closed = stream::iter(closed.into_iter().map(one)).buffered(AT_ONCE);
+        let answers = open.chain(closed).collect::<Vec<(usize, Result<Answer>)>>();
+        Box::pin(answers.map(|mut answers| {
+            answers.sort_unstable_by_key(|(at, _)| *at);
+            answers.into_iter().map(|(_, answer)| answer).collect::<Vec<_>>()
+        }))
     }
 
     /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).

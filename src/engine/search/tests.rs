@@ -25,22 +25,9 @@ use crate::model::document::Document;
 /// Documents that are published as the version "v1".
 pub(super) fn dataset(clock: &Clock, org: &Org, name: &str) -> Dataset {
     Dataset {
-        id: Id::new(clock),
-        org: org.id,
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Documents,
         externally_queryable: true,
         version: Some("v1".into()),
-        row_count: 0,
-        bytes: 0,
-        columns: vec![],
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(Id::new(clock), org.id, name, Kind::Documents)
     }
 }
 
@@ -219,6 +206,32 @@ async fn what_is_open_is_counted_however_it_is_opened_and_closed() {
     assert_eq!((world.open.count(), world.open.bytes()), (0, 0));
     world.keep_open(0);
     assert_eq!(world.find(&all, "text").await.matches.len(), 5, "one that is too large by itself is asked too");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_over_more_shards_than_may_be_open_opens_those_alone_that_are_closed() {
+    let mut world = World::new();
+    world.keep_open(11);
+    let mut datasets = vec![];
+    for at in 0..12 {
+        datasets.push(world.published("notes", &[if at == 5 { "Bread." } else { "Late planes." }]).await);
+    }
+    let keys: Vec<Key> = datasets.iter().map(|dataset| key(world.org.id, dataset.id, "v1")).collect();
+    let query = Query { sparse: analysis::of_query("planes"), equal: 10, ..Query::default() };
+    let found = async || {
+        let answers = world.engine.homes.find(&keys, &query).await;
+        answers.into_iter().map(|answer| answer.unwrap().hits.len()).collect::<Vec<_>>()
+    };
+    let expected = [1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1];
+    assert_eq!(found().await, expected);
+    assert_eq!(world.open.count(), 11);
+    // None of them could be opened again.
+    for (dataset, key) in datasets.iter().zip(&keys) {
+        if world.open.is_open(key) {
+            std::fs::remove_dir_all(world.place(dataset)).unwrap();
+        }
+    }
+    assert_eq!(found().await, expected);
 }
 
 #[tokio::test]

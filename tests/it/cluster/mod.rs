@@ -19,6 +19,7 @@ use qdrant_client::qdrant::{
     UpsertPointsBuilder, Vector, Vectors, vector, vector_output, vectors_output,
 };
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use crate::rag::{Acme, files};
 use crate::support::program::command;
@@ -119,6 +120,30 @@ async fn a_workspace_answers_alike_on_the_server_and_in_the_folder_and_moves_fro
     acme.service.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_goes_on_with_the_rest_when_a_version_is_erased_meanwhile() {
+    let server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let op = DeleteDataset { dataset_id: id_of(&acme, "offices").await, name: "offices".into() };
+    let op = std::sync::Mutex::new(Some(op));
+    let mut told = std::sync::Mutex::new(Vec::new());
+    let tell = |name: &str| {
+        told.lock().unwrap().push(name.to_owned());
+        let op = op.lock().unwrap().take();
+        let Some(op) = op else { return };
+        let caller = operator(&acme.org);
+        let erased = acme.service.gateway.call(&caller, op, Via::new("admin.call"));
+        tokio::task::block_in_place(|| Handle::current().block_on(erased)).unwrap();
+    };
+    let moved = acme.service.gateway.move_indexes(acme.org.id, Home::Folder, tell).await.unwrap();
+    assert_eq!((moved.moved, moved.erased, moved.rebuilt), (2, 1, 0));
+    assert_eq!(*told.get_mut().unwrap(), ["handbook", "plans"]);
+    assert_eq!(server.points().await, 0);
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "the rules", "k": 50 })).await;
+    assert!(!files(&reply).is_empty() && !files(&reply).contains(&"zurich.txt"), "{reply}");
+    acme.service.stop().await;
+}
+
 /// A dataset's id.
 async fn id_of(acme: &Acme, name: &str) -> Id<Dataset> {
     let mut read = acme.service.db.read_tenant(acme.org.id).await.unwrap();
@@ -148,7 +173,7 @@ async fn one_command_moves_a_workspace_while_no_service_runs() {
     acme.service.stop().await;
 
     let moved = move_by_command(data.path(), &server.url, "qdrant").await.unwrap();
-    assert_eq!(moved, json!({ "to": "qdrant", "moved": 3, "chunks": 8, "there": 0, "rebuilt": 0 }));
+    assert_eq!(moved, json!({ "to": "qdrant", "moved": 3, "chunks": 8, "there": 0, "rebuilt": 0, "erased": 0 }));
     assert_eq!(server.points().await, 8);
     let settings = [("DRAGOMAN_DATA_DIR", folder.as_str()), ("QDRANT_URL", server.url.as_str())];
     let acme = started(&settings, "bob@example.com").await;

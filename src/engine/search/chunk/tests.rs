@@ -1,5 +1,10 @@
+use serde_json::json;
+
+use super::measure::MOST;
 use super::*;
 use crate::base::clock::Clock;
+use crate::engine::search::embed::Encoders;
+use crate::engine::search::embed::local::tests::folder;
 use crate::engine::search::tokens::count;
 use crate::model::document::Markup;
 
@@ -15,7 +20,7 @@ fn document(markup: Markup, text: &str) -> ParsedDocument {
 
 /// All chunks of a document, handed out a few at a time.
 fn split(id: Id<Document>, document: &ParsedDocument, most: usize) -> Vec<Chunk> {
-    let mut cutter = Cutter::new(id, Arc::new(document.clone()));
+    let mut cutter = Cutter::new(id, Arc::new(document.clone()), Measure::default());
     let mut chunks = vec![];
     while !cutter.is_at_end() {
         chunks.extend(cutter.next(most).unwrap());
@@ -49,13 +54,31 @@ fn chunks_fit_keep_every_word_and_count_up() {
         assert!(chunks.len() > 5);
         for (at, chunk) in chunks.iter().enumerate() {
             assert_eq!(chunk.index as usize, at);
-            assert!(count("Title") + count(&chunk.text) <= BUDGET, "{}", chunk.text);
+            assert!(count("Title") + count(&chunk.text) <= MOST, "{}", chunk.text);
         }
         let all = chunks.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>().join(" ");
         for n in 0..1_000 {
             assert!(all.contains(&format!("word{n}")), "word{n}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_fits_is_measured_by_the_word_pieces_of_the_encoder() {
+    let (model, clock) = (folder("bert", json!({})), Clock::manual(1));
+    let encoder = Encoders::in_folder(model.path().to_owned()).of_workspace(Id::new(&clock)).await.unwrap();
+    let measure = encoder.model().measure().unwrap();
+    // Each is one that it does not know, where the built-in encoder sees several pieces.
+    assert_eq!((measure.count("xenoliths late"), count("xenoliths late") > 3), (2, true));
+    assert_eq!(measure.count(&"late planes ".repeat(10)), 20, "what it does not read counts too");
+    assert!(measure.count(&" ".repeat(20_000)) > measure.room);
+    let text = "xenoliths ".repeat(100);
+    let first = |measure| {
+        let mut cutter = Cutter::new(Id::new(&clock), Arc::new(document(Markup::Plain, &text)), measure);
+        cutter.next(1).unwrap()[0].text.split_whitespace().count()
+    };
+    assert_eq!(first(measure), LEAST, "it reads less");
+    assert!(first(Measure::default()) < MOST / 3);
 }
 
 #[test]
@@ -83,7 +106,7 @@ fn a_table_is_kept_whole_or_each_part_has_its_head() {
     assert!(large.len() > 3);
     for chunk in &large {
         assert!(chunk.text.starts_with("| Name | Price | State |\n| --- | --- | --- |\n| item"), "{}", chunk.text);
-        assert!(count(&chunk.text) <= BUDGET);
+        assert!(count(&chunk.text) <= MOST);
     }
     for n in 0..60 {
         assert_eq!(large.iter().filter(|chunk| chunk.text.contains(&format!("item{n} "))).count(), 1, "row {n}");
@@ -203,7 +226,8 @@ fn the_same_document_is_cut_the_same_way() {
 fn what_was_handed_out_rises_from_nothing_to_the_whole() {
     let long = format!("# A\n\n{}\n\n# B\n\n{}", prose(4_000), prose(10));
     for text in [long, " ".repeat(50_000) + "end", "x".into()] {
-        let mut cutter = Cutter::new(Id::new(&Clock::manual(1)), Arc::new(document(Markup::Markdown, &text)));
+        let document = Arc::new(document(Markup::Markdown, &text));
+        let mut cutter = Cutter::new(Id::new(&Clock::manual(1)), document, Measure::default());
         let mut fractions = vec![cutter.fraction()];
         while !cutter.is_at_end() {
             cutter.next(3).unwrap();

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::measure::Measure;
 use crate::engine::search::markdown::{Block, Kind};
 use crate::engine::search::tokens;
 
@@ -24,7 +25,7 @@ pub(super) struct Unit {
 }
 
 /// The units of a block, of which none has more tokens than there is room. `text` is the block's.
-pub(super) fn of(text: &str, block: &Block, room: usize) -> Vec<Unit> {
+pub(super) fn of(text: &str, block: &Block, room: usize, measure: &Measure) -> Vec<Unit> {
     let parts = match block.kind {
         Kind::Paragraph | Kind::Heading(_) => sentences(text),
         Kind::Code | Kind::Table | Kind::List => lines(text),
@@ -32,11 +33,11 @@ pub(super) fn of(text: &str, block: &Block, room: usize) -> Vec<Unit> {
     let mut units = Vec::new();
     for part in parts {
         let of_part = text.get(part.clone()).unwrap_or_default();
-        let tokens = tokens::count(of_part);
+        let tokens = measure.count(of_part);
         let range = block.range.start + part.start..block.range.start + part.end;
         match tokens <= room {
             true => units.push(Unit { range, tokens }),
-            false => words(of_part, range.start, room, &mut units),
+            false => words(of_part, range.start, room, measure, &mut units),
         }
     }
     units
@@ -90,17 +91,17 @@ fn is_abbreviation(before: &str) -> bool {
 }
 
 /// The words of a text that begins at `start`, each with the white space behind it.
-fn words(text: &str, start: usize, room: usize, units: &mut Vec<Unit>) {
+fn words(text: &str, start: usize, room: usize, measure: &Measure, units: &mut Vec<Unit>) {
     let mut rest = text;
     let mut start = start;
     while !rest.is_empty() {
         let lead = rest.len() - rest.trim_start().len();
         let word = rest.get(lead..).unwrap_or_default().find(char::is_whitespace).map_or(rest.len(), |at| lead + at);
         let (word, after) = rest.split_at(word);
-        let tokens = tokens::count(word);
+        let tokens = measure.count(word);
         match tokens <= room {
             true => units.push(Unit { range: start..start + word.len(), tokens }),
-            false => characters(word, start, room, units),
+            false => characters(word, start, room, measure, units),
         }
         start += word.len();
         rest = after;
@@ -108,7 +109,7 @@ fn words(text: &str, start: usize, room: usize, units: &mut Vec<Unit>) {
 }
 
 /// A word of a script without spaces, or none: as many characters together as certainly fit.
-fn characters(word: &str, start: usize, room: usize, units: &mut Vec<Unit>) {
+fn characters(word: &str, start: usize, room: usize, measure: &Measure, units: &mut Vec<Unit>) {
     let most = (room / 4).max(8);
     let mut rest = word;
     let mut start = start;
@@ -116,7 +117,7 @@ fn characters(word: &str, start: usize, room: usize, units: &mut Vec<Unit>) {
         let end = rest.char_indices().nth(most).map_or(rest.len(), |(at, _)| at);
         let (piece, after) = rest.split_at(end);
         // Unknown letters count as one piece together, and would in each part of the word.
-        let tokens = tokens::count(piece).max(piece.chars().count().div_ceil(tokens::DENSE));
+        let tokens = measure.count(piece).max(piece.chars().count().div_ceil(tokens::DENSE));
         units.push(Unit { range: start..start + piece.len(), tokens });
         start += piece.len();
         rest = after;

@@ -1,7 +1,7 @@
 //! A model of the BERT family, in memory: word pieces in, one vector a text out.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
@@ -10,6 +10,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
 use super::side_by_side;
+use crate::engine::search::chunk::Measure;
 use crate::model::error::{Error, Result};
 
 /// Word pieces that go through the model together, with what the shorter texts lack filled up: what they become must
@@ -18,7 +19,7 @@ const TOGETHER: usize = 512;
 
 pub(super) struct Bert {
     model: BertModel,
-    tokenizer: Tokenizer,
+    tokenizer: Arc<Tokenizer>,
     pooling: Pooling,
 }
 
@@ -46,7 +47,17 @@ impl Bert {
         let weights: HashMap<_, _> = weights.into_iter().map(laid).collect::<Result<_, _>>().map_err(said)?;
         let weights = VarBuilder::from_tensors(weights, DType::F32, &Device::Cpu);
         let model = BertModel::load(weights, config).map_err(said)?;
-        Ok(Self { model, tokenizer: tokenizer_of(tokenizer, pieces)?, pooling })
+        Ok(Self { model, tokenizer: Arc::new(tokenizer_of(tokenizer, pieces)?), pooling })
+    }
+
+    /// How long texts are to it, of which it reads `pieces` word pieces with its marks and with `prompt` before each.
+    ///
+    /// # Errors
+    /// A sentence that names the file which does not fit.
+    pub(super) fn measure(&self, pieces: usize, prompt: &str) -> Result<Measure, String> {
+        let before =
+            self.tokenizer.encode_fast(prompt, true).map_err(|problem| format!("tokenizer.json: {problem}"))?;
+        Ok(Measure::of(self.tokenizer.clone(), pieces.saturating_sub(before.len())))
     }
 
     /// One vector a text, in order, of any length; `prompt` is put before each. Blocks, on all cores.

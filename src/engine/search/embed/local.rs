@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::bert::{Bert, Pooling};
 use super::{Embed, Purpose};
 use crate::base::secret::sha256_hex;
+use crate::engine::search::chunk::Measure;
 use crate::model::error::{Error, Result};
 
 /// Texts of a batch.
@@ -33,6 +34,7 @@ struct Model {
     bert: Bert,
     dimension: usize,
     prompts: Prompts,
+    measure: Measure,
     identity: String,
 }
 
@@ -102,6 +104,10 @@ impl Embed for Local {
         0.0
     }
 
+    fn measure(&self) -> Result<Measure> {
+        Ok(self.model()?.measure.clone())
+    }
+
     fn batch(&self) -> usize {
         BATCH
     }
@@ -155,7 +161,8 @@ impl Model {
         let weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu)
             .map_err(|problem| format!("model.safetensors: {problem}"))?;
         let bert = Bert::new(weights, &config, &tokenizer, pieces, pooling)?;
-        Ok(Self { bert, dimension: config.hidden_size, prompts, identity: identity.to_string() })
+        let measure = bert.measure(pieces, &prompts.passage)?;
+        Ok(Self { bert, dimension: config.hidden_size, prompts, measure, identity: identity.to_string() })
     }
 }
 

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::id::Id;
 use crate::config::{Embedding, EmbeddingServer};
+use crate::engine::search::chunk::Measure;
 use crate::engine::search::embed::builtin::Builtin;
 use crate::engine::search::embed::local::Local;
 use crate::engine::search::embed::remote::Remote;
@@ -63,6 +64,14 @@ pub(super) trait Embed: Send + Sync {
     /// How far a question's meaning is drawn to what it finds ([`crate::engine::search::feedback`]): 0 where the model
     /// knows better what was meant than its first finds do.
     fn pull(&self) -> f32;
+
+    /// How long texts are to it, where its word pieces are known.
+    ///
+    /// # Errors
+    /// As [`Embed::identity`].
+    fn measure(&self) -> Result<Measure> {
+        Ok(Measure::default())
+    }
 
     /// Texts that are best encoded together: some tenths of a second of work.
     fn batch(&self) -> usize;
