@@ -1,6 +1,7 @@
 //! Documents and sheets of other programs through the whole service: uploaded over REST, read in the worker process, found
-//! with their page and headings, or asked as tables. And what strangers make to do harm: a clear error each, nothing left
-//! behind, and the service goes on.
+//! with their page and headings, or asked as tables.
+
+mod hostile;
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -35,7 +36,11 @@ struct House {
 
 impl House {
     async fn open() -> Self {
-        let service = Service::start().await;
+        Self::with(&[]).await
+    }
+
+    async fn with(settings: &[(&str, &str)]) -> Self {
+        let service = Service::with(settings).await;
         let org = service.workspace("acme").await;
         let scopes = [Scope::DataRead, Scope::DataWrite, Scope::DatasetsWrite];
         let token = service.access_token(&org, Role::Contributor, &scopes).await;
@@ -290,98 +295,4 @@ fn changed(file: &str, member: &str, change: impl Fn(String) -> String) -> Vec<u
     }
     let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
     zipped(&members)
-}
-
-/// A Word document with this as its body.
-fn word(body: &str) -> Vec<u8> {
-    let document = format!("<w:document xmlns:w=\"w\"><w:body>{body}</w:body></w:document>");
-    zipped(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn hostile_files_are_refused_one_by_one_and_the_service_lives() {
-    let house = House::open().await;
-    let zeros = vec![0_u8; 200 << 20];
-    let mut nested = zipped(&[("a.txt", b"deep")]);
-    for _ in 0..8 {
-        nested = zipped(&[("inner.zip", &nested)]);
-    }
-    let half = |name: &str| {
-        let bytes = data(name);
-        bytes[..bytes.len() / 2].to_vec()
-    };
-    let paragraph = "<w:p><w:r><w:t>x</w:t></w:r></w:p>";
-    let deep = format!("{}{}", "<w:p>".repeat(100_000), "</w:p>".repeat(100_000));
-    // A cell in the last corner of a sheet.
-    let far = "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>";
-    let far = changed("harbour.xlsx", "xl/worksheets/sheet1.xml", |sheet| sheet.replace("</sheetData>", far));
-    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("bomb.zip", zipped(&[("zeros.txt", &zeros)]), "unpacks to more"),
-        ("bomb.docx", zipped(&[("[Content_Types].xml", b"x"), ("word/document.xml", &zeros)]), "unpacks to more"),
-        ("nested.zip", nested, "nested"),
-        ("half.docx", half("handbook.docx"), "damaged"),
-        ("half.pptx", half("handbook.pptx"), "damaged"),
-        ("half.epub", half("handbook.epub"), "damaged"),
-        ("half.xlsx", half("harbour.xlsx"), "cannot be imported"),
-        ("half.xls", half("harbour.xls"), "cannot be imported"),
-        ("deep.docx", word(&deep), "nested more than"),
-        ("open.docx", word("<w:p><w:r>"), "word/document.xml, byte"),
-        ("far.xlsx", far, "cannot be imported"),
-        ("empty.docx", word(""), "no text"),
-        ("protected.pdf", data("protected.pdf"), "password"),
-        ("blank.pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>".to_vec(), "no text"),
-        ("broken.pdf", b"%PDF-1.7\nnothing of the kind".to_vec(), "damaged"),
-        ("deep.rtf", [b"{\\rtf1 ".as_slice(), &b"{".repeat(100_000)].concat(), "nested more than"),
-        ("deep.html", format!("<!DOCTYPE html>{}", "<div>".repeat(200_000)).into_bytes(), "nested more than"),
-        ("picture.png", b"\x89PNG\r\n\x1a\n".to_vec(), "PNG"),
-        ("old.doc", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 120], &"WordDocument\0".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(), &[0; 200]].concat(), "Word before 2007"),
-        ("nothing.zip", zipped(&[("a.png", b"\x89PNG"), ("b/", b"")]), "nothing in it"),
-        ("wrong.txt", b"a\xff\xfe\xfd\x81 \x8d\x90".to_vec(), "byte"),
-    ];
-    for (name, bytes, words) in cases {
-        let (status, error) = house.upload("hostile", &[(name, bytes)]).await;
-        let message = error["error"]["message"].as_str().unwrap_or_default().to_owned();
-        assert!((400..500).contains(&status), "{name}: {status} {error}");
-        assert!(message.contains(words), "{name}: {message}");
-        assert!(message.contains(name.split('.').next().unwrap()) || words == "byte", "{name}: {message}");
-    }
-    let harmless = [("ok.docx", word(paragraph))];
-    let (status, made) = house.upload("after", &harmless).await;
-    assert_eq!(status, 200, "{made}");
-    let (_, listed) = house.service.tool(&house.token, "dragoman_list_datasets", json!({})).await;
-    assert_eq!(listed["count"], 1, "nothing of them is left: {listed}");
-    house.service.stop().await;
-}
-
-#[test]
-fn damaged_documents_never_bring_a_reader_down() {
-    let mut state = 1_u64;
-    let mut chance = move |most: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
-    };
-    // With the stack that the worker gives it.
-    let run = move || {
-        for file in HANDBOOKS.into_iter().chain(["berth.eml", "watch.mbox", "harbour.xlsx", "harbour.ods"]) {
-            let whole = data(file);
-            for round in 0..25 {
-                let mut bytes = whole.clone();
-                for _ in 0..=round {
-                    let at = chance(bytes.len());
-                    bytes[at] = match chance(3) {
-                        0 => 0xff,
-                        1 => bytes[chance(bytes.len())],
-                        _ => bytes[at] ^ (1 << chance(8)),
-                    };
-                }
-                if round % 5 == 4 {
-                    bytes.truncate(chance(bytes.len()));
-                }
-                if let Err(error) = extract::read(&bytes, file) {
-                    assert!(error.message.contains("cannot be imported"), "{file}: {}", error.message);
-                }
-            }
-        }
-    };
-    std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
 }

@@ -1,4 +1,5 @@
-//! How much of documents is recovered, by format: run by `tests/bench/documents/run`, which says what is printed.
+//! How much of documents and sheets is recovered, by format: run by `tests/bench/documents/run`; `README.md` beside it
+//! says what is printed.
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -10,7 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use dragoman::engine::extract;
+use dragoman::engine::extract::sheets::Workbook;
+use dragoman::engine::extract::{self, Budget};
 
 /// What came of the files of a format.
 #[derive(Default)]
@@ -51,7 +53,7 @@ fn main() {
                     tally.precision += precision;
                     tally.order += order;
                     if recall < 0.9 {
-                        remarks.push(format!("{recall:.3} of the words: {name}"));
+                        remarks.push(format!("{recall:.3} of the words or cells: {name}"));
                     }
                 }
             }
@@ -91,7 +93,8 @@ struct Read {
 }
 
 /// The part of the expected words that was found, the part of the found that was expected, and the part of the expected
-/// pairs of words that follow each other which do so in what was found; each as often as it is there.
+/// pairs of words that follow each other which do so in what was found; each as often as it is there. Of sheets the same
+/// of cells, and the part of the expected rows that were found as a whole.
 struct Compared {
     recall: f64,
     precision: f64,
@@ -100,16 +103,68 @@ struct Compared {
 
 fn one(path: &Path) -> Result<Read, String> {
     let bytes = std::fs::read(path).map_err(|problem| problem.to_string())?;
+    let size = bytes.len() as u64;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let began = Instant::now();
+    if SHEETS.contains(&ending(path).as_str()) {
+        let (parts, found) = rows(bytes)?;
+        let time = began.elapsed();
+        let expected = reference(path, "cells").map(|lines| expected(&lines)).transpose()?;
+        return Ok(Read { parts, bytes: size, time, words: expected.map(|expected| same_cells(&expected, &found)) });
+    }
     let found = extract::read(&bytes, &name).map_err(|error| error.message)?;
     let time = began.elapsed();
     let text: String = found.documents.iter().map(|document| format!("{}\n", document.text)).collect();
     let parts = found.documents.len() + text.matches(extract::PAGE_BREAK).count();
-    let reference = [path.with_file_name(format!("{name}.words")), path.with_extension("words")];
-    let reference = reference.iter().find_map(|path| std::fs::read_to_string(path).ok());
-    let words = reference.map(|reference| compared(&words(&reference), &words(&text)));
-    Ok(Read { parts, bytes: bytes.len() as u64, time, words })
+    let words = reference(path, "words").map(|reference| compared(&words(&reference), &words(&text)));
+    Ok(Read { parts, bytes: size, time, words })
+}
+
+/// What another program read in a file, or in all files of its name.
+fn reference(path: &Path, kind: &str) -> Option<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = [path.with_file_name(format!("{name}.{kind}")), path.with_extension(kind)];
+    beside.iter().find_map(|path| std::fs::read_to_string(path).ok())
+}
+
+/// How many sheets of a workbook show, and, as an import reads them, the cells of each row that hold something. The names
+/// of columns are a row too, less those that were made up.
+fn rows(bytes: Vec<u8>) -> Result<(usize, Vec<Vec<String>>), String> {
+    let budget = Budget::new(bytes.len() as u64);
+    let mut workbook = Workbook::open(bytes, &budget).map_err(|error| error.message)?;
+    let sheets = workbook.sheets();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for sheet in &sheets {
+        let Some(table) = workbook.table(sheet).map_err(|error| error.message)? else { continue };
+        let names = table.columns.iter().map(|(name, _)| name).filter(|name| !name.starts_with("column_"));
+        rows.push(names.map(|name| cell(name)).collect());
+        rows.extend(table.rows().map(|row| row.iter().flatten().map(|value| cell(value)).collect::<Vec<String>>()));
+    }
+    rows.retain(|row| !row.is_empty());
+    Ok((sheets.len(), rows))
+}
+
+/// Rows as another program read them.
+fn expected(lines: &str) -> Result<Vec<Vec<String>>, String> {
+    let row = |line: &str| -> Result<Vec<String>, String> {
+        let cells: Vec<String> = serde_json::from_str(line).map_err(|problem| problem.to_string())?;
+        Ok(cells.iter().map(|value| cell(value)).collect())
+    };
+    lines.lines().map(row).collect()
+}
+
+/// A cell as it is compared: whatever white space is in it, a number by its value, a moment at midnight as the day.
+fn cell(value: &str) -> String {
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let day = value.strip_suffix(" 00:00:00").unwrap_or(&value);
+    day.parse::<f64>().map_or_else(|_| day.to_owned(), |number| number.to_string())
+}
+
+fn same_cells(expected: &[Vec<String>], found: &[Vec<String>]) -> Compared {
+    let cells = |rows: &[Vec<String>]| counted(rows.iter().flatten().cloned());
+    let whole = |rows: &[Vec<String>]| counted(rows.iter().map(|row| row.join("\u{1f}")));
+    let (recall, precision) = parts(&cells(expected), &cells(found));
+    Compared { recall, precision, order: parts(&whole(expected), &whole(found)).0 }
 }
 
 fn compared(expected: &[String], found: &[String]) -> Compared {
@@ -135,8 +190,10 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-const ENDINGS: &[&str] =
-    &["pdf", "docx", "pptx", "odt", "odp", "html", "htm", "epub", "rtf", "eml", "mbox", "xlsx", "xls", "ods", "zip"];
+const ENDINGS: &[&str] = &["pdf", "docx", "pptx", "odt", "odp", "html", "htm", "epub", "rtf", "eml", "mbox", "zip"];
+const SHEETS: &[&str] = &["xlsx", "xlsm", "xls", "ods"];
+/// What much else is named like: only with a reference is it one of ours.
+const TEXTS: &[&str] = &["txt", "csv"];
 
 fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
@@ -147,7 +204,11 @@ fn gather(folder: &Path, paths: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             gather(&path, paths);
-        } else if ENDINGS.contains(&ending(&path).as_str()) {
+            continue;
+        }
+        let ending = ending(&path);
+        let is_one = |endings: &[&str]| endings.contains(&ending.as_str());
+        if is_one(ENDINGS) || is_one(SHEETS) || (is_one(TEXTS) && reference(&path, "words").is_some()) {
             paths.push(path);
         }
     }

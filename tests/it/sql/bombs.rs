@@ -18,14 +18,14 @@ fn bombs() -> Vec<String> {
 }
 
 /// The most memory that each worker of a house ever held, in bytes, watched until it is told to stop. The workers are
-/// known by their limit, which is that of no other house.
-struct Watch {
+/// known by their limit, which is that of no other house: so many megabytes for a query or an import.
+pub struct Watch {
     stop: Arc<AtomicBool>,
     thread: std::thread::JoinHandle<BTreeMap<u32, u64>>,
 }
 
 impl Watch {
-    fn over(memory_mb: u64) -> Self {
+    pub fn over(memory_mb: u64) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, limit) = (stop.clone(), ((memory_mb << 20) + (1 << 30)).to_string());
         let thread = std::thread::spawn(move || {
@@ -41,7 +41,7 @@ impl Watch {
         Self { stop, thread }
     }
 
-    fn end(self) -> BTreeMap<u32, u64> {
+    pub fn end(self) -> BTreeMap<u32, u64> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }

@@ -12,7 +12,7 @@
 mod bucket;
 mod folder;
 mod place;
-mod robots;
+pub mod robots;
 mod site;
 mod table;
 

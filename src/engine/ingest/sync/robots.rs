@@ -7,10 +7,10 @@ const RULES: usize = 1_000;
 
 /// The rules of a site for one crawler; without any, all is open.
 #[derive(Debug, Default)]
-pub(super) struct Robots {
+pub struct Robots {
     rules: Vec<Rule>,
     /// The pause between two requests that it asks for.
-    pub(super) delay: Option<Duration>,
+    pub delay: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct Group {
 impl Robots {
     /// Reads a file for the crawler whose product token is `agent`, in lower case: the groups that name it, or else those of
     /// all (RFC 9309 §2.2.1).
-    pub(super) fn read(text: &str, agent: &str) -> Self {
+    pub fn read(text: &str, agent: &str) -> Self {
         let mut groups: Vec<Group> = vec![Group::default()];
         let mut is_named = true;
         for line in text.trim_start_matches('\u{feff}').lines() {
@@ -75,7 +75,7 @@ impl Robots {
 
     /// Whether an address may be read, by its path and query: the longest rule that fits decides, and of two equally long
     /// ones that which allows (§2.2.2).
-    pub(super) fn allows(&self, path: &str) -> bool {
+    pub fn allows(&self, path: &str) -> bool {
         if self.rules.len() > RULES {
             return false;
         }

@@ -13,6 +13,9 @@ pub(super) const TEXT: &str = "VARCHAR";
 /// Values that are named of those that do not fit.
 pub(super) const PROBLEMS: usize = 10;
 
+/// Bytes of a column's name, less a number that makes it unique: every answer about the table repeats it.
+const NAME: usize = 255;
+
 /// How CSV is read, whoever says what its columns are.
 pub(super) fn csv(dialect: &Dialect) -> String {
     let quote = text_literal(&dialect.quote.to_string());
@@ -53,7 +56,8 @@ pub(super) fn list(connection: &Connection, sql: &str) -> duckdb::Result<Vec<Str
 
 pub(super) fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> {
     let is_plain = |name: &str| {
-        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        name.len() <= NAME
+            && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
             && !reserved.contains(&name.to_ascii_lowercase())
     };
@@ -66,6 +70,7 @@ pub(super) fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> 
         }
         let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut base = words.collect::<Vec<_>>().join("_").to_lowercase();
+        base.truncate(base.floor_char_boundary(NAME));
         if base.is_empty() {
             base = format!("column_{}", index + 1);
         } else if !base.starts_with(char::is_alphabetic) || reserved.contains(&base) {
@@ -104,5 +109,8 @@ mod tests {
         let expected =
             ["Year", "dep_time_2", "c_order", "column_4", "c_2013", "column_6", "dep_time", "Größe", "dep_time_3"];
         assert_eq!(given, expected);
+        let long = ["é".repeat(200), format!("{}!", "x".repeat(300)), "x".repeat(300)];
+        let expected = ["é".repeat(127), "x".repeat(255), format!("{}_2", "x".repeat(255))];
+        assert_eq!(plain_names(&long, &[]), expected);
     }
 }

@@ -163,6 +163,8 @@ pub(super) fn of_import(problem: &duckdb::Error) -> Error {
     let text = message.lines().next().unwrap_or_default();
     let what = match text {
         text if text.contains("Malformed JSON") => "it is not valid JSON",
+        text if text.contains("recursion depth") => "it is nested too deep",
+        _ if message.contains("Maximum line size") => "a line is too long",
         text if text.to_ascii_lowercase().contains("parquet") || text.contains("magic bytes") => {
             "it is not a readable Parquet file"
         }
