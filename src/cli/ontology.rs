@@ -45,7 +45,7 @@ pub(super) enum Ontology {
         /// Let the workspace's language model add descriptions and synonyms
         #[arg(long)]
         improve: bool,
-        /// Say what speaks for each key and each relationship, also where that is sure
+        /// Say what speaks for each key and relationship, also where that is sure, and why columns are what they are
         #[arg(long)]
         explain: bool,
         /// Tables that it is about; all of them when absent. With --onto, further tables beside its own
@@ -159,6 +159,9 @@ impl Ontology {
                         let look = if sure { "" } else { "Look at this: " };
                         eprintln!("{look}{}. {}", said(evidence, "/decided"), because.join(" "));
                     }
+                }
+                if explain {
+                    each(&made, "/columns").for_each(tell_columns);
                 }
                 for note in each(&made, "/notes").filter_map(Value::as_str) {
                     eprintln!("{note}");
@@ -313,6 +316,18 @@ impl Kept {
                 failed.for_each(|finding| println!("  {}: {}", finding.what, finding.says));
             }
         }
+    }
+}
+
+/// Says why the columns of a table are what they are, a line each.
+fn tell_columns(table: &Value) {
+    eprintln!("{}", said(table, "/table"));
+    let name = |column| said(column, "/column");
+    let width = each(table, "/columns").map(|column| name(column).chars().count()).max().unwrap_or_default();
+    for column in each(table, "/columns") {
+        let reason = |reason| format!("{}: {}", said(reason, "/decided"), said(reason, "/because"));
+        let reasons: Vec<String> = each(column, "/reasons").map(reason).collect();
+        eprintln!("  {:width$}  {}", name(column), reasons.join(" "));
     }
 }
 

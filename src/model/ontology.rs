@@ -271,7 +271,7 @@ pub struct Field {
     pub is_enum: bool,
     /// Values may be looked up in questions.
     pub index_values: bool,
-    /// Stored value → what people call it.
+    /// Known value → what people call it, which may be nothing else.
     pub value_synonyms: BTreeMap<String, Vec<String>>,
     /// Fields of the same dataset from coarse to fine, this one among them.
     pub hierarchy: Option<String>,

@@ -15,7 +15,7 @@ use crate::engine::ontology::draft::declared::declared;
 use crate::engine::ontology::draft::dictionary::Dictionary;
 use crate::engine::ontology::draft::measure::measured;
 use crate::engine::ontology::draft::{Answers, Draft, Wanted};
-pub use crate::engine::ontology::draft::{Asked, Evidence, State};
+pub use crate::engine::ontology::draft::{Asked, Evidence, State, TableReasons};
 use crate::engine::ontology::library::Standing;
 pub use crate::engine::ontology::read::MAX_BYTES;
 use crate::engine::ontology::read::{MAX_DATASETS, MAX_FIELDS, nearest};
@@ -77,6 +77,8 @@ pub struct Drafted {
     pub notes: Vec<String>,
     /// Why keys and relationships are what they are. What is not `sure` is to be looked at.
     pub evidence: Vec<Evidence>,
+    /// Why the tables make columns what they are. What people wrote of them stays when an ontology is drafted anew.
+    pub columns: Vec<TableReasons>,
     /// Of an ontology that is drafted anew: what is new in it, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
@@ -131,11 +133,13 @@ impl Operation for DraftOntology {
             draft.ontology = ontology;
             draft.notes.push(note);
         }
-        let Draft { ontology, notes, evidence } = draft;
         match standing {
-            None => Ok(Drafted { text: write::flat_yaml(&ontology), notes, evidence, changes: Vec::new() }),
+            None => {
+                let Draft { ontology, notes, evidence, columns } = draft;
+                Ok(Drafted { text: write::flat_yaml(&ontology), notes, evidence, columns, changes: Vec::new() })
+            }
             Some(standing) => {
-                let anew = move || anew(&standing, &ontology, notes, evidence);
+                let anew = move || anew(&standing, draft);
                 tokio::task::spawn_blocking(anew).await.map_err(Error::internal)
             }
         }
@@ -143,15 +147,16 @@ impl Operation for DraftOntology {
 }
 
 /// A draft brought into the ontology that stands.
-fn anew(standing: &Standing, draft: &Ontology, mut notes: Vec<String>, evidence: Vec<Evidence>) -> Drafted {
-    let Renewed { ontology, notes: more } = renewed(&standing.ontology, &standing.earlier, draft);
+fn anew(standing: &Standing, draft: Draft) -> Drafted {
+    let Draft { ontology: draft, mut notes, evidence, columns } = draft;
+    let Renewed { ontology, notes: more } = renewed(&standing.ontology, &standing.earlier, &draft);
     notes.extend(more);
     let changes = diff(&standing.ontology, &ontology);
     let (text, kept) = renew::text(&standing.text, &standing.ontology, &ontology);
     if !kept && standing.text.lines().any(|line| line.trim_start().starts_with('#')) {
         notes.push("The text was written anew: its comments are not in it.".into());
     }
-    Drafted { text, notes, evidence, changes }
+    Drafted { text, notes, evidence, columns, changes }
 }
 
 /// The tables that are asked for, and those of an ontology.
@@ -252,22 +257,12 @@ mod tests {
     fn table(columns: usize) -> Dataset {
         let clock = Clock::manual(0);
         Dataset {
-            id: Id::new(&clock),
-            org: Id::new(&clock),
-            name: "plots".into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
-            remote: None,
             row_count: 1,
             bytes: 1,
             columns: vec![ColumnInfo::default(); columns],
-            hidden: vec![],
-            source: String::new(),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), Id::new(&clock), "plots", Kind::Table)
         }
     }
 

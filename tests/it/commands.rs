@@ -162,6 +162,39 @@ fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
 }
 
 #[test]
+fn a_draft_says_why_each_column_is_what_it_is_to_who_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let row =
+        |id: usize| format!("{id},{},{id}.50,2026-01-{id:02},p{id}@example.com\n", ["open", "paid", "lost"][id % 3]);
+    let csv = folder.path().join("sales.csv");
+    let rows: String = (1..=12).map(row).collect();
+    std::fs::write(&csv, format!("sale_id,status,amount_eur,sold_on,email\n{rows}")).unwrap();
+    facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    let draft = ["ontology", "draft", "--workspace", "acme"];
+    let explained = dragoman(&data, &[&draft[..], &["--explain"]].concat());
+    let said = String::from_utf8(explained.stderr).unwrap();
+    let (measure, sum) = ("Measure: It is called like an amount.", "Added up: It is called like a part of a whole.");
+    let amount = format!("  amount_eur  {measure} {sum} In EUR: Its name says so.");
+    for line in [
+        "sales",
+        "  sale_id     Key: It is in the key.",
+        "  status      Dimension: It is a text. Closed set: It has 3 different values in 12 rows.",
+        amount.as_str(),
+    ] {
+        assert!(said.lines().any(|it| it == line), "{line}: {said}");
+    }
+    let of = |column: &str| said.lines().find(|line| line.starts_with(&format!("  {column} "))).unwrap_or_default();
+    assert!(of("sold_on").contains("  Dimension: It is a time, by its type. When rows happen: "), "{said}");
+    assert!(of("email").contains(" Personal: Its name and its values are those of e-mail addresses."), "{said}");
+    // It is said beside the document, and only to who asks.
+    let plain = dragoman(&data, &draft);
+    assert_eq!(plain.stdout, explained.stdout);
+    assert!(!String::from_utf8_lossy(&plain.stderr).contains("Measure: "), "{plain:?}");
+}
+
+#[test]
 fn mistakes_are_named_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

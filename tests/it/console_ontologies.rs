@@ -419,6 +419,10 @@ async fn a_draft_asks_what_the_tables_leave_open_and_keeps_the_answer() {
     let made = send(&ann, "/w/acme/ontologies/new", "draft", &form).await.text().await.unwrap();
     assert!(made.contains("Does <code>orders.shop_id</code> refer to <code>shops.shop_id</code>?"), "{made}");
     assert!(made.contains("selected>Not sure: draft it"), "{made}");
+    let columns = made.split("Why columns are what they are").nth(1).unwrap_or_default();
+    let orders = columns.split("<summary><code>orders</code></summary>").nth(1).unwrap_or_default();
+    let key = "<code>order_id</code><br>Key: <span class=\"quiet\">It is in the key.</span>";
+    assert!(orders.contains(key), "{made}");
     let yes = made.split("<option value=\"").find(|it| it.contains(">Yes<")).unwrap().split('"').next().unwrap();
     let yes = yes.replace("&#34;", "\"");
     let answered: Vec<(&str, &str)> = form.iter().copied().chain([("answer", yes.as_str())]).collect();
@@ -442,6 +446,7 @@ async fn a_draft_asks_what_the_tables_leave_open_and_keeps_the_answer() {
     assert!(page.contains("Draft anew"), "{page}");
     let anew = send(&ann, &edit, "anew", &[]).await.text().await.unwrap();
     assert!(anew.contains("Nothing is new in the tables") && anew.contains("selected>Yes"), "{anew}");
+    assert!(anew.contains("Why columns are what they are"), "{anew}");
     service
         .import(&org, "shops.csv", format!("shop_id,city,owner\n{}", shops.replace('\n', ",Lee\n")).as_bytes(), true)
         .await

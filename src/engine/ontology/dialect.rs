@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::Pattern;
-use crate::model::source::{Dialect, quoted, text_literal};
+use crate::model::source::{Dialect, quoted};
 
 use Dialect::{ClickHouse, DuckDb, PostgreSql};
 
@@ -53,13 +53,6 @@ pub struct Belonging {
 
 /// Texts, numbers and conditions.
 impl Dialect {
-    pub fn text(self, text: &str) -> String {
-        match self {
-            DuckDb | PostgreSql => text_literal(text),
-            ClickHouse => text_literal(&text.replace('\\', "\\\\")),
-        }
-    }
-
     /// The name of a column of the result: ClickHouse's judge reads plain ones only.
     pub fn alias(self, heading: &str) -> String {
         match self {
@@ -70,10 +63,15 @@ impl Dialect {
 
     /// A quotient that is exact, and NULL where the divisor is 0.
     pub fn quotient(self, over: &str, under: &str) -> String {
+        format!("({})", self.divided(over, &format!("NULLIF({under}, 0)")))
+    }
+
+    /// The same without brackets, of a divisor that is never 0.
+    pub fn divided(self, over: &str, under: &str) -> String {
         match self {
-            DuckDb => format!("({over} / NULLIF({under}, 0))"),
+            DuckDb => format!("{over} / {under}"),
             // PostgreSQL would cut quotients of whole numbers, and ClickHouse those of decimal ones.
-            PostgreSql | ClickHouse => format!("(1.0 * {over} / NULLIF({under}, 0))"),
+            PostgreSql | ClickHouse => format!("1.0 * {over} / {under}"),
         }
     }
 

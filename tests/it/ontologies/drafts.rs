@@ -46,6 +46,8 @@ async fn a_draft_has_what_the_server_declares() {
     assert_eq!(tickets.field("slot").unwrap().description, "When it is served");
     let state = tickets.field("state").unwrap();
     assert_eq!((state.is_enum, state.hidden), (true, false));
+    // Nobody is furious today.
+    assert_eq!(state.value_synonyms.keys().collect::<Vec<_>>(), ["furious", "glad", "sad"]);
     let references: Vec<(&str, &str, &str, Confidence)> = drafted
         .relationships
         .iter()
@@ -122,6 +124,30 @@ async fn a_date_is_made_of_parts_that_are_a_date_in_every_row() {
     assert_eq!(status, 200, "{made}");
     let drafted = ontology(&made);
     assert!(drafted.field("births", "date").is_some() && drafted.field("deaths", "date").is_none(), "{made}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_that_count_since_1970_and_months_of_a_year_are_times() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let visits = b"visit_id,created_at,fee\n1,1609459200,5\n2,1609545600,7\n3,1612137600,6\n4,0,8\n";
+    let rents = b"rent_id,year,month,rent\n1,2020,12,500\n2,2021,1,510\n3,2021,2,520\n4,2021,,530\n";
+    service.import(&org, "visits.csv", visits, true).await.unwrap();
+    service.import(&org, "rents.csv", rents, true).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let manage = async |path: &str, body: Option<Value>| service.manage(&admin, "POST", path, body).await;
+    let (status, made) = manage("/ontologies/draft", Some(json!({ "name": "house" }))).await;
+    assert_eq!(status, 200, "{made}");
+    let drafted = ontology(&made);
+    let time = |name: &str| drafted.entity(name).unwrap().default_time_field.clone();
+    assert_eq!((time("visits").as_deref(), time("rents").as_deref()), (Some("created_at"), Some("date")), "{made}");
+
+    // The engine computes both.
+    let (_, saved) = manage("/ontologies", Some(json!({ "text": made["text"] }))).await;
+    let id = saved["ontology"]["ontology_id"].as_str().unwrap().to_owned();
+    let (_, checked) = manage(&format!("/ontologies/{id}/check"), None).await;
+    assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
     service.stop().await;
 }
 

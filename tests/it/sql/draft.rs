@@ -54,7 +54,7 @@ async fn drafted(house: &mut House, cancel: CancellationToken) -> (Result<Draft>
 async fn an_ontology_is_drafted_from_what_the_engine_measures() {
     let mut house = House::new(|_| {}).await;
     let (made, progress) = drafted(&mut house, CancellationToken::new()).await;
-    let Draft { ontology, notes, evidence } = made.unwrap();
+    let Draft { ontology, notes, evidence, .. } = made.unwrap();
     assert_eq!(notes, [""; 0]);
     // Two and four values may be codes of ports by chance.
     let looked_at: Vec<&str> = evidence.iter().filter(|it| !it.sure).map(|it| it.decided.as_str()).collect();

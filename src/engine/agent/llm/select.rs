@@ -146,8 +146,9 @@ fn of_field(entity: &Entity, field: &Field, values: Vec<String>) -> Map<String, 
 }
 
 /// The values of a field that may be told, at most [`MAX_VALUES`], and in how many words of the question the nearest of
-/// them is named: those that the ontology has other words for, those that the question names, and the others where
-/// there are few. What is known to be personal is not told, whatever the workspace lets be sent.
+/// them is named: those that the ontology has other words for, those that the question names, the others where there
+/// are few, and those that the ontology knows and no row has. What is known to be personal is not told, whatever the
+/// workspace lets be sent.
 fn of_question(
     entity: &Entity,
     field: &Field,
@@ -155,21 +156,21 @@ fn of_question(
     words: &BTreeSet<String>,
 ) -> (Vec<String>, usize) {
     let Some(values) = values.filter(|_| !is_personal(field)) else { return (vec![], 0) };
-    let called = field.value_synonyms.iter().map(|(stored, called)| match called.first() {
-        Some(called) => format!("{stored} ({called})"),
-        None => stored.clone(),
-    });
+    let known = || field.value_synonyms.iter();
+    let called = known().filter_map(|(stored, called)| Some(format!("{stored} ({})", called.first()?)));
     let is_this = |known: &&FieldValues| {
         known.dataset.eq_ignore_ascii_case(&entity.name) && known.field.eq_ignore_ascii_case(&field.name)
     };
     let stored: Vec<&String> = values.iter().filter(is_this).flat_map(|known| &known.values).collect();
     let few = stored.len() <= MAX_VALUES;
+    let missing = known().filter(|(value, called)| called.is_empty() && !stored.contains(value));
+    let missing: Vec<String> = missing.map(|(value, _)| value.clone()).collect();
     let mut ranked: Vec<(usize, &String)> =
         stored.into_iter().map(|value| (words.intersection(&stems(value)).count(), value)).collect();
     ranked.sort_by_key(|(named, _)| std::cmp::Reverse(*named));
     let nearest = ranked.first().map_or(0, |(named, _)| *named);
     let told = ranked.into_iter().filter(|(named, _)| few || *named > 0).map(|(_, value)| value.clone());
-    (called.chain(told).take(MAX_VALUES).collect(), nearest)
+    (called.chain(told).chain(missing).take(MAX_VALUES).collect(), nearest)
 }
 
 /// Whether a text is a name of the ontology, in one of the ways in which they are told anyway.

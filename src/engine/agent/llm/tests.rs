@@ -278,6 +278,21 @@ fn of_many_values_those_are_sent_that_the_question_names() {
 }
 
 #[test]
+fn values_that_are_known_and_that_no_row_has_are_sent_too_and_each_once() {
+    let mut ontology = ontology();
+    for field in ontology.datasets.iter_mut().flat_map(|entity| &mut entity.fields) {
+        if field.name == "corner" {
+            field.value_synonyms = ["Elm Corner", "Fir Corner"].map(|value| (value.to_owned(), vec![])).into();
+        }
+    }
+    let model = Scripted { may_see: true, ..Scripted::saying(&[visitors()]) };
+    let values = [stored("corner", &["Elm Corner"])];
+    now(plan("visitors", &ontology, &Context { values: &values, ..Context::default() }, &model)).unwrap();
+    let sent = model.sent();
+    assert_eq!(["Elm Corner", "Fir Corner"].map(|value| sent.matches(value).count()), [1, 1], "{sent}");
+}
+
+#[test]
 fn without_leave_no_stored_value_is_sent_and_yet_it_can_be_used() {
     let history = [Turn { question: "visits at home, not elm road".into(), plan: canary_plan() }];
     let values = [stored("corner", &[CANARY])];

@@ -13,22 +13,11 @@ const RICH: &str = include_str!("../../../../tests/data/ossie/insurance.yaml");
 fn table(name: &str) -> Dataset {
     let clock = Clock::manual(0);
     Dataset {
-        id: Id::new(&clock),
-        org: Id::new(&clock),
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Table,
         externally_queryable: true,
         version: Some("v1".into()),
         row_count: 1,
         bytes: 1,
-        columns: Vec::new(),
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(Id::new(&clock), Id::new(&clock), name, Kind::Table)
     }
 }
 

@@ -16,22 +16,12 @@ fn table(name: &str, columns: &[(&str, &str)]) -> Dataset {
         ..ColumnInfo::default()
     };
     Dataset {
-        id: Id::new(&Clock::manual(0)),
-        org: Id::new(&Clock::manual(0)),
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Table,
         externally_queryable: true,
         version: Some("v1".into()),
         row_count: 1,
         bytes: 1,
         columns: columns.iter().map(column).collect(),
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(Id::new(&Clock::manual(0)), Id::new(&Clock::manual(0)), name, Kind::Table)
     }
 }
 

@@ -1,26 +1,36 @@
 //! Currencies of amounts that stand in a column beside them.
 
+use crate::engine::ontology::draft::reasons::{Judged, Reason};
 use crate::engine::ontology::draft::units::is_currency;
 use crate::engine::ontology::draft::{DraftTable, fields, kinds};
 use crate::model::ontology::{DataType, Field, Ontology};
 use crate::model::profile::{ColumnProfile, Figure};
 
 /// Gives amounts of money the only currency that the column beside them has, and notes where there are several.
-pub(super) fn name_currencies(tables: &[DraftTable], ontology: &mut Ontology, notes: &mut Vec<String>) {
-    for entity in &mut ontology.datasets {
+pub(super) fn name_currencies(
+    tables: &[DraftTable],
+    ontology: &mut Ontology,
+    judged: &mut [Judged],
+    notes: &mut Vec<String>,
+) {
+    for (entity, judged) in ontology.datasets.iter_mut().zip(judged) {
         let Some(table) = tables.iter().find(|table| table.name == entity.source) else { continue };
         let Some(figures) = entity.fields.iter().find_map(|field| currencies(table, field)) else { continue };
-        let open = |field: &&mut Field| {
+        let open = |(_, field): &(usize, &mut Field)| {
             let words: Vec<String> = field.label.split(' ').map(str::to_owned).collect();
             fields::measure(field).is_some() && field.unit.is_none() && kinds::is_paid(&words)
         };
-        let amounts: Vec<&mut Field> = entity.fields.iter_mut().filter(open).collect();
+        let amounts: Vec<(usize, &mut Field)> = entity.fields.iter_mut().enumerate().filter(open).collect();
         // The range is of all rows also where different values are estimated.
         let sampled = figures.approximate.contains(&Figure::Range) || figures.min != figures.max;
         match figures.top_values.as_slice() {
             _ if amounts.is_empty() => {}
             [only] if figures.distinct == 1 && !sampled => {
-                amounts.into_iter().for_each(|field| field.unit = Some(only.value.clone()));
+                for (at, field) in amounts {
+                    field.unit = Some(only.value.clone());
+                    let because = format!("That is the only value of {}.", figures.name);
+                    judged.say(at, Reason::new(format!("In {}", only.value), because));
+                }
             }
             [only] if figures.distinct == 1 => notes.push(format!(
                 "Amounts of {} seem to be in {} only, by a sample of {}: look for others before they are added up.",

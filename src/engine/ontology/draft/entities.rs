@@ -7,9 +7,13 @@ use crate::engine::ontology::draft::kinds::is_audit;
 use crate::engine::ontology::draft::labels;
 use crate::engine::ontology::draft::measured::head_of;
 use crate::engine::ontology::draft::names::{ends_with, key_stem, noun, plural, same, spelt_out};
+use crate::engine::ontology::draft::reasons::{Judged, Reason};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Ontology, Relationship, in_words};
+
+/// Declared values that are written into an ontology.
+const MOST_VALUES: usize = 200;
 
 pub(super) fn entities(
     tables: &[DraftTable],
@@ -18,7 +22,7 @@ pub(super) fn entities(
     relationships: &[Relationship],
     zoned: bool,
     notes: &mut Vec<String>,
-) -> Vec<(Entity, u8)> {
+) -> Vec<(Entity, Judged)> {
     let entity = |(table, keys)| entity(table, vocabulary, keys, relationships, zoned, notes);
     tables.iter().zip(keys).map(entity).collect()
 }
@@ -30,7 +34,7 @@ fn entity(
     relationships: &[Relationship],
     zoned: bool,
     notes: &mut Vec<String>,
-) -> (Entity, u8) {
+) -> (Entity, Judged) {
     let nouns = vocabulary.table(&table.name);
     let words = fields::words(table, vocabulary);
     let outgoing = || relationships.iter().filter(|relationship| relationship.from == table.name);
@@ -48,13 +52,22 @@ fn entity(
         notes.push(format!("{} has no key that was found: nothing can refer to its rows.", table.name));
     }
     let about = About { joins: &joins, refers: &refers, key: &keys.primary, referred: incoming().count() > 0, zoned };
-    let mut fields = fields::fields(table, vocabulary, &about);
+    let (mut fields, mut reasons) = fields::fields(table, vocabulary, &about);
+    keep_values(table, &mut fields);
+    if let Some(period) = &table.period
+        && let Some(first_day) = period.field(&fields, &words, zoned)
+    {
+        fields.push(first_day);
+        notes.extend(period.note());
+    }
     note_empty(table, &fields, notes);
-    let label_field = labels::label_field(table, &fields, &words, &nouns, keys);
-    if let Some(name) = &label_field
-        && let Some((field, words)) = fields.iter_mut().zip(&words).find(|(field, _)| field.name == *name)
+    let label = labels::label_field(table, &fields, &words, &nouns, keys);
+    let mut columns = fields.iter_mut().zip(&words).zip(&mut reasons);
+    if let Some((name, because)) = &label
+        && let Some(((field, words), reasons)) = columns.find(|((field, _), _)| field.name == *name)
     {
         field.ai.synonyms.extend(short_name(words, &nouns));
+        reasons.push(Reason::new("What rows are called by", *because));
     }
     let (sure, default_time_field) = fields::default_time_field(&fields, &words, &nouns).unzip();
     let one = noun(&nouns);
@@ -76,27 +89,35 @@ fn entity(
         ai: AiContext { synonyms: synonyms(&table.name, &nouns, &one), ..AiContext::default() },
         fields,
         default_time_field,
-        label_field,
+        label_field: label.map(|(name, _)| name),
         grain: Some(one),
         row_policy: None,
         hidden: bridge,
     };
-    (entity, sure.unwrap_or_default())
+    (entity, Judged { sure: sure.unwrap_or_default(), reasons })
 }
 
-/// Lines of an order happened when the order did, unless a time of their own is called so; `sure` says how well each
-/// dataset's time is called. What is then a dataset's time can be called its date.
-pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
-    let weak = |(entity, sure): (&Entity, &u8)| *sure < 2 && head_of(entity, ontology).is_some();
-    let lines: Vec<bool> = ontology.datasets.iter().zip(sure).map(weak).collect();
-    for (entity, line) in ontology.datasets.iter_mut().zip(lines) {
+/// Lines of an order happened when the order did, unless a time of their own is called so. What is then a dataset's time
+/// can be called its date.
+pub(super) fn settle_times(ontology: &mut Ontology, judged: &mut [Judged]) {
+    let weak = |(entity, judged): (&Entity, &Judged)| judged.sure < 2 && head_of(entity, ontology).is_some();
+    let lines: Vec<bool> = ontology.datasets.iter().zip(judged.iter()).map(weak).collect();
+    for ((entity, judged), line) in ontology.datasets.iter_mut().zip(judged).zip(lines) {
         if line {
             entity.default_time_field = None;
         }
         // "By date" means it.
         let dated = entity.fields.iter().any(|field| field.label == "date");
-        let time = entity.fields.iter_mut().find(|field| Some(&field.name) == entity.default_time_field.as_ref());
-        if let Some(time) = time.filter(|_| !dated) {
+        let mut times = entity.fields.iter_mut().enumerate();
+        let time = times.find(|(_, field)| Some(&field.name) == entity.default_time_field.as_ref());
+        let Some((at, time)) = time else { continue };
+        let because = match judged.sure {
+            3.. => "It is called so.",
+            2 => "It is not called like another time, such as when something was due or changed.",
+            _ => "No time here is called better.",
+        };
+        judged.say(at, Reason::new("When rows happen", because));
+        if !dated {
             time.ai.synonyms.push("date".into());
         }
     }
@@ -104,7 +125,7 @@ pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
 
 /// A table of what several things have, called like the column that says it: the rows of `allergen` with a product and
 /// an allergen are allergens of products, and by "allergen" people mean the column.
-pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary) {
+pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary, judged: &mut [Judged]) {
     for at in 0..ontology.datasets.len() {
         let Some(entity) = ontology.datasets.get(at) else { break };
         let own = vocabulary.table(&entity.name);
@@ -136,9 +157,22 @@ pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary) {
             entity.description.replace(&format!("One row per {}.", noun(&own)), &format!("One row per {grain}."));
         entity.name = name;
         entity.grain = Some(grain);
-        if let Some(field) = entity.fields.iter_mut().find(|field| field.name == column) {
+        let mut fields = entity.fields.iter_mut().enumerate();
+        let listed = fields.find(|(_, field)| field.name == column);
+        if let Some(((place, field), judged)) = listed.zip(judged.get_mut(at)) {
             field.role = FieldRole::Dimension;
+            judged.say_role(place, Reason::new("Dimension", "It is what the rows list, and they are called like it."));
         }
+    }
+}
+
+/// The values that somebody declared for texts stay known, whatever the rows hold today.
+fn keep_values(table: &DraftTable, fields: &mut [Field]) {
+    for field in fields.iter_mut().filter(|field| field.is_enum && field.datatype == DataType::String) {
+        let declared = table.values.get(&field.name).or_else(|| table.told.values.get(&field.name));
+        let declared = declared.filter(|values| values.len() <= MOST_VALUES).into_iter().flatten();
+        let filled = declared.filter(|value| !value.trim().is_empty());
+        field.value_synonyms.extend(filled.map(|value| (value.clone(), Vec::new())));
     }
 }
 

@@ -9,10 +9,9 @@ use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::says::Says;
-use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::weigh::SURE;
-use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap, fields, personal};
-use crate::model::ontology::{Confidence, Link, Ontology};
+use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
+use crate::model::ontology::{Confidence, Link};
 
 /// Keys that could not be measured, as many as are named.
 const MOST_OPEN: usize = 3;
@@ -159,24 +158,6 @@ fn decided(candidate: &Candidate, verb: &str) -> String {
 
 fn values(Overlap { values, found }: Overlap) -> String {
     format!("{found} of its {values} different values are there.")
-}
-
-/// Why columns are not indexed.
-pub(super) fn of_personal(tables: &[DraftTable], ontology: &Ontology, vocabulary: &Vocabulary) -> Vec<Evidence> {
-    let mut found = Vec::new();
-    for entity in &ontology.datasets {
-        let Some(table) = tables.iter().find(|table| table.name == entity.source) else { continue };
-        let (words, nouns) = (fields::words(table, vocabulary), vocabulary.table(&table.name));
-        for (column, words) in table.columns.iter().zip(&words) {
-            let Some(field) = entity.field(&column.name).filter(|field| field.pii.is_some()) else { continue };
-            let judged = personal::judge(table, column, (words, &nouns), field.datatype);
-            let because =
-                judged.map_or_else(|| "Beside it is the other part of people's names.".into(), |it| it.because);
-            let decided = format!("Values of {}.{} are not indexed or listed", table.name, column.name);
-            found.push(Evidence { decided, because: vec![because], sure: true, reference: None });
-        }
-    }
-    found
 }
 
 fn declared_by(dictionary: bool) -> &'static str {

@@ -1,7 +1,9 @@
 //! Fields made of columns.
 
+use crate::base::counted::counted;
 use crate::engine::ontology::draft::columns::Column;
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::reasons::{CLOSED, Reason};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier, personal};
 use crate::engine::ontology::draft::{amounts, kinds, quantities, units};
@@ -38,8 +40,8 @@ pub(super) struct About<'a> {
     pub zoned: bool,
 }
 
-/// The fields of a table.
-pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<'_>) -> Vec<Field> {
+/// The fields of a table, and of each column why its field is what it is.
+pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<'_>) -> (Vec<Field>, Vec<Vec<Reason>>) {
     let words = words(table, vocabulary);
     // What others refer to and what has no time of its own is described, and did not happen. What is told apart by a
     // season too did: what a player scored in it.
@@ -49,20 +51,20 @@ pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<
     };
     let described = about.referred && !table.columns.iter().zip(&words).any(happened);
     let nouns = vocabulary.table(&table.name);
-    let mut fields: Vec<Field> = table
+    let (mut fields, mut reasons): (Vec<Field>, Vec<Vec<Reason>>) = table
         .columns
         .iter()
         .zip(&words)
         .map(|(column, words)| field(table, column, words, &nouns, about, described))
-        .collect();
-    personal::hide_names(&mut fields, &words);
+        .unzip();
+    personal::hide_names(&mut fields, &mut reasons, &words);
     if let Some(name) = full_name(&fields, &words) {
         fields.push(name);
     }
     if let Some(date) = date_of_parts(table, &fields, &words, about.zoned) {
         fields.push(date);
     }
-    fields
+    (fields, reasons)
 }
 
 fn field(
@@ -72,7 +74,7 @@ fn field(
     nouns: &[String],
     about: &About<'_>,
     described: bool,
-) -> Field {
+) -> (Field, Vec<Reason>) {
     // An enumeration of the database's own is a text with known values.
     let values = table.values.get(&column.name);
     let datatype = values.map_or_else(|| datatype_of(&column.r#type), |_| DataType::String);
@@ -87,11 +89,20 @@ fn field(
         _ if numbers => format!("{} number", noun(nouns)),
         _ => words.join(" "),
     };
-    let pii = personal::judge(table, column, (words, nouns), datatype).map(|judged| judged.kind);
+    let personal = personal::judge(table, column, (words, nouns), datatype);
     let few = table.told.values.contains_key(&column.name);
-    let role = role(words, column, (table.rows(), figures), datatype, is_key || numbers);
-    // A number of which all values are known is a code.
-    let role = if (few || pii.is_some()) && role == FieldRole::Measure { FieldRole::Dimension } else { role };
+    let known = match () {
+        () if about.key.contains(&column.name) => Some("It is in the key."),
+        () if is_key => Some("A relationship uses it."),
+        () => numbers.then_some("It is called like the table: it numbers the rows."),
+    };
+    let (role, because) = match role(words, column, (table.rows(), figures), datatype, known) {
+        (FieldRole::Measure, _) if few => (FieldRole::Dimension, "A number of which all values are known is a code."),
+        (FieldRole::Measure, _) if personal.is_some() => (FieldRole::Dimension, "It says something of a person."),
+        (role, _) if written.is_some() => (role, "All of its values can be read as times."),
+        judged => judged,
+    };
+    let mut reasons = vec![Reason::new(called(role), because)];
     let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
@@ -107,20 +118,20 @@ fn field(
         ..Field::default()
     };
     if role == FieldRole::Measure {
-        field.default_aggregation =
-            Some(if kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume") {
-                Aggregation::Sum
-            } else {
-                quantities::aggregation(words, described, datatype == DataType::Float)
-            });
-        field.unit = units::of_measure(table, column, words);
+        measured(&mut field, &mut reasons, (table, column), (words, nouns), described);
     }
-    field.is_enum = pii.is_none() && (few || is_closed(table, figures, words, datatype, role));
-    field.index_values = pii.is_none()
+    let closed = match &personal {
+        Some(_) => None,
+        None if values.is_some() => Some("Its database lists its values.".to_owned()),
+        None if few => Some("The dictionary lists its values.".to_owned()),
+        None => closed(table, figures, words, datatype, role),
+    };
+    field.is_enum = closed.is_some();
+    field.index_values = personal.is_none()
         && (field.is_enum && datatype == DataType::String || is_looked_up(column, figures, words, datatype));
     if values.is_some() {
         field.expression = format!("CAST({} AS VARCHAR)", identifier(&column.name));
-        (field.is_enum, field.index_values) = (pii.is_none(), pii.is_none());
+        field.index_values = personal.is_none();
     }
     // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
     let refers = about.refers.contains(&column.name);
@@ -129,29 +140,71 @@ fn field(
     if refers || unjudged {
         (field.is_enum, field.index_values) = (false, false);
     }
+    reasons.extend(closed.filter(|_| field.is_enum).map(|because| Reason::new(CLOSED, because)));
     // A number that refers says nothing; a code is what people say, and what models look for where the table has it.
     let elsewhere = refers && !about.key.contains(&column.name) && datatype != DataType::String;
     // When a row was written is not asked for, and must not be taken for when it happened.
     let written = datatype.is_calendar() && kinds::is_audit(words);
-    let secret = pii.as_deref() == Some("credential");
-    let nothing = rare || figures.is_some_and(is_empty);
-    field.hidden = datatype == DataType::Opaque || written || elsewhere || nothing || secret;
-    field.pii = pii;
-    field
+    let hidden = match () {
+        () if datatype == DataType::Opaque => Some("Nobody asks by values of its type."),
+        () if written => Some("It says when a row was written, not when it happened."),
+        () if elsewhere => Some("What it refers to says more than its number."),
+        () if figures.is_some_and(is_empty) => Some("It has no value."),
+        () if rare => Some("Hardly a row has a value."),
+        () if personal.as_ref().is_some_and(|judged| judged.kind == "credential") => Some("It is a secret."),
+        () => None,
+    };
+    field.hidden = hidden.is_some();
+    reasons.extend(personal.as_ref().map(|judged| Reason::new("Personal", judged.because.as_str())));
+    reasons.extend(hidden.map(|because| Reason::new("Hidden", because)));
+    field.pii = personal.map(|judged| judged.kind);
+    (field, reasons)
 }
 
+fn called(role: FieldRole) -> &'static str {
+    match role {
+        FieldRole::Dimension => "Dimension",
+        FieldRole::Measure => "Measure",
+        FieldRole::Key => "Key",
+        FieldRole::Attribute => "Attribute",
+    }
+}
+
+/// Says how values of a measure come together, and in what unit they are.
+fn measured(
+    field: &mut Field,
+    reasons: &mut Vec<Reason>,
+    (table, column): (&DraftTable, &ColumnInfo),
+    (words, nouns): (&[String], &[String]),
+    described: bool,
+) {
+    let moved = kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume");
+    let (aggregation, because) = match moved {
+        true => (Aggregation::Sum, "The rows are goods on their way, whose weights and volumes are added up."),
+        false => quantities::aggregation(words, described, field.datatype == DataType::Float),
+    };
+    field.default_aggregation = Some(aggregation);
+    reasons.push(Reason::new(if aggregation == Aggregation::Sum { "Added up" } else { "Averaged" }, because));
+    if let Some((unit, because)) = units::of_measure(table, column, words) {
+        field.unit = Some(unit.to_owned());
+        reasons.push(Reason::new(format!("In {unit}"), because));
+    }
+}
+
+/// What a column is for, and why; `known` says why it is a key, where that is known.
 fn role(
     words: &[String],
     column: &ColumnInfo,
     (rows, figures): (i64, Option<&ColumnProfile>),
     datatype: DataType,
-    is_key: bool,
-) -> FieldRole {
+    known: Option<&'static str>,
+) -> (FieldRole, &'static str) {
     let id = words.len() > 1
         && matches!(words.last().map(String::as_str), Some("id" | "key" | "identifier" | "uuid" | "guid" | "fk"));
     let refers = words.len() > 1 && words.first().is_some_and(|first| first == "fk" || first == "id");
-    if (is_key || id || refers) && !datatype.is_calendar() {
-        return FieldRole::Key;
+    let key = known.or_else(|| (id || refers).then_some("It is called like a key."));
+    if let Some(because) = key.filter(|_| !datatype.is_calendar()) {
+        return (FieldRole::Key, because);
     }
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
@@ -160,25 +213,32 @@ fn role(
             let one = figures.is_some_and(|figures| figures.distinct == 1)
                 && rows > 1
                 && (counts_rows || !quantities::is_amount(words));
-            if kinds::is_place(words) || kinds::is_ratio(words) || kinds::is_moment(words) || one {
-                FieldRole::Attribute
-            } else if is_year(words, figures)
-                || is_switch(figures)
-                || is_clock(words, column, figures)
-                || amounts::weigh(&Column::of(column, 0, figures, words.to_vec()), rows) <= 0.0
-            {
-                FieldRole::Dimension
-            } else {
-                FieldRole::Measure
+            match () {
+                () if kinds::is_place(words) => (FieldRole::Attribute, "It is a place or a direction."),
+                () if kinds::is_ratio(words) => (FieldRole::Attribute, "It is a part of something that is not there."),
+                () if kinds::is_moment(words) => (FieldRole::Attribute, "It says when, as a number."),
+                () if one => (FieldRole::Attribute, "All rows that have a value have the same."),
+                () if is_year(words, figures) => (FieldRole::Dimension, "Its name and its values are those of years."),
+                () if is_switch(figures) => (FieldRole::Dimension, "0 and 1 stand for no and yes."),
+                () if is_clock(words, column, figures) => {
+                    (FieldRole::Dimension, "It is a time of day: hours and minutes in one number.")
+                }
+                () => match amounts::weigh(&Column::of(column, 0, figures, words.to_vec()), rows) {
+                    (true, because) => (FieldRole::Measure, because),
+                    (false, because) => (FieldRole::Dimension, because),
+                },
             }
         }
-        DataType::String
-            if kinds::is_prose(words) || column.sample_values.iter().any(|value| value.chars().count() > SPOKEN) =>
-        {
-            FieldRole::Attribute
+        DataType::String if kinds::is_prose(words) => (FieldRole::Attribute, "It is called like a text to read."),
+        DataType::String if column.sample_values.iter().any(|value| value.chars().count() > SPOKEN) => {
+            (FieldRole::Attribute, "Its values are longer than what people say.")
         }
-        DataType::Opaque => FieldRole::Attribute,
-        _ => FieldRole::Dimension,
+        DataType::Opaque => (FieldRole::Attribute, "Its type is none to group by or to compute with."),
+        DataType::String => (FieldRole::Dimension, "It is a text."),
+        DataType::Boolean => (FieldRole::Dimension, "It says yes or no."),
+        DataType::Date | DataType::Time | DataType::DateTime | DataType::DateTimeTz => {
+            (FieldRole::Dimension, "It is a time, by its type.")
+        }
     }
 }
 
@@ -245,18 +305,19 @@ fn is_clock(words: &[String], column: &ColumnInfo, figures: Option<&ColumnProfil
     called && minutes && most.is_some_and(|most| (1_300.0..=2_400.0).contains(&most))
 }
 
-fn is_closed(
+/// Why the values of a column are few and known; `None` where they are not.
+fn closed(
     table: &DraftTable,
     figures: Option<&ColumnProfile>,
     words: &[String],
     datatype: DataType,
     role: FieldRole,
-) -> bool {
+) -> Option<String> {
     if datatype == DataType::Boolean {
-        return true;
+        return Some("It says yes or no.".into());
     }
     if role == FieldRole::Measure || datatype == DataType::String && kinds::is_prose(words) {
-        return false;
+        return None;
     }
     let text = datatype == DataType::String;
     match figures {
@@ -264,9 +325,11 @@ fn is_closed(
             let few = figures.distinct <= CLOSED_VALUES && figures.distinct > 0;
             // In a small table nearly every text has few values.
             let repeated = figures.distinct.saturating_mul(2) <= table.rows();
-            text && few && (repeated || kinds::is_closed(words)) || is_switch(Some(figures))
+            let closed = text && few && (repeated || kinds::is_closed(words)) || is_switch(Some(figures));
+            let (values, rows) = (counted(figures.distinct, "different value"), counted(table.rows(), "row"));
+            closed.then(|| format!("It has {values} in {rows}."))
         }
-        None => text && kinds::is_closed(words),
+        None => (text && kinds::is_closed(words)).then(|| "It is called like one of a set.".into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::measured::reference;
+use crate::engine::ontology::draft::reasons::{Judged, Reason};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, kinds};
@@ -51,7 +52,12 @@ const DONE: &[(&str, &str)] = &[
 /// The named conditions of a draft.
 ///
 /// A flag has its conditions instead of itself: "active" must not be a column with 0 and 1.
-pub(super) fn name_states(tables: &[DraftTable], ontology: &mut Ontology, vocabulary: &Vocabulary) {
+pub(super) fn name_states(
+    tables: &[DraftTable],
+    ontology: &mut Ontology,
+    vocabulary: &Vocabulary,
+    judged: &mut [Judged],
+) {
     let mut made: Vec<Segment> = Vec::new();
     let mut flags: Vec<(usize, usize)> = Vec::new();
     for (at, entity) in ontology.datasets.iter().enumerate().filter(|(_, entity)| !entity.hidden) {
@@ -69,8 +75,11 @@ pub(super) fn name_states(tables: &[DraftTable], ontology: &mut Ontology, vocabu
         }
     }
     for (at, place) in flags {
-        if let Some(field) = ontology.datasets.get_mut(at).and_then(|entity| entity.fields.get_mut(place)) {
+        let field = ontology.datasets.get_mut(at).and_then(|entity| entity.fields.get_mut(place));
+        let shown = field.filter(|field| !field.hidden);
+        if let Some((field, judged)) = shown.zip(judged.get_mut(at)) {
             field.hidden = true;
+            judged.say(place, Reason::new("Hidden", "Named conditions stand for it."));
         }
     }
     ontology.segments = made;

@@ -32,14 +32,14 @@ const PARTS: &[&str] = &["first", "last", "middle", "given", "family", "user", "
 /// Longest value of a label on average, in characters.
 const LONGEST: usize = 60;
 
-/// The field by which people call a row of a table.
+/// The field by which people call a row of a table, and why it is that one.
 pub(super) fn label_field(
     table: &DraftTable,
     fields: &[Field],
     words: &[Vec<String>],
     nouns: &[String],
     keys: &Keys,
-) -> Option<String> {
+) -> Option<(String, &'static str)> {
     let made = fields.iter().skip(words.len()).find(|field| field.label == "full name");
     let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String && !field.hidden);
     let own = noun(nouns);
@@ -57,10 +57,10 @@ pub(super) fn label_field(
         .or_else(|| exact(&["title".into(), format!("{own} name"), format!("{own} title"), "display name".into()]))
         .or_else(|| exact(std::slice::from_ref(&own)).filter(|field| field.role != FieldRole::Key))
         .or_else(named)
-        .map(|field| field.name.clone())
-        .or_else(|| telling(table, fields, words))
-        .or_else(|| text_key(fields, keys))
-        .or_else(|| number(fields, words, nouns, keys))
+        .map(|field| (field.name.clone(), "It is called like a name or a title."))
+        .or_else(|| Some((telling(table, fields, words)?, "It tells most rows apart, and can be read.")))
+        .or_else(|| Some((text_key(fields, keys)?, "It is the key, and a text.")))
+        .or_else(|| Some((number(fields, words, nouns, keys)?, "It is a number that people gave to the rows.")))
 }
 
 /// A text that tells most rows apart and reads like a name or a short description.

@@ -11,7 +11,7 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::ontology::draft::declared::Declared;
 use crate::engine::ontology::draft::{
     Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, Rows, SAMPLE, Wanted, draft, key_candidates,
-    parts_candidates, relationship_candidates, time_candidates,
+    parts_candidates, periods, relationship_candidates, time_candidates,
 };
 use crate::engine::ontology::read::datatype_of;
 use crate::engine::sql::SqlEngine;
@@ -283,11 +283,12 @@ impl Measure<'_> {
     /// The tables with the columns that hold times, and with those that hold the parts of dates: where no value says that
     /// they do not.
     async fn times(&mut self, tables: Vec<DraftTable>) -> Result<Vec<DraftTable>> {
-        let candidates = move || (time_candidates(&tables), parts_candidates(&tables), tables);
-        let (times, parts, mut tables) = aside(self.job, candidates).await?;
+        let candidates = move || (time_candidates(&tables), parts_candidates(&tables), periods(&tables), tables);
+        let (times, parts, periods, mut tables) = aside(self.job, candidates).await?;
         let of_times = times.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1));
         let of_parts = parts.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1));
-        let questions: Vec<Question> = of_times.chain(of_parts).collect();
+        let of_periods = periods.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1));
+        let questions: Vec<Question> = of_times.chain(of_parts).chain(of_periods).collect();
         let found = self.ask(("Looking for times", 0.3), 2, &questions).await?;
         let mut holds = found.iter().map(|row| matches!(row.as_deref(), Some([0])));
         for candidate in times {
@@ -300,6 +301,12 @@ impl Measure<'_> {
             let is_so = holds.next() == Some(true);
             if let Some(table) = tables.iter_mut().find(|table| is_so && table.name == candidate.table) {
                 table.date_parts = Some(candidate.columns);
+            }
+        }
+        for period in periods {
+            let is_so = holds.next() == Some(true);
+            if let Some(table) = tables.iter_mut().find(|table| is_so && table.name == period.table) {
+                table.period = Some(period);
             }
         }
         Ok(tables)

@@ -30,6 +30,7 @@ mod parts;
 mod personal;
 mod quantities;
 mod reading;
+mod reasons;
 mod relate;
 mod roles;
 mod sales;
@@ -55,7 +56,8 @@ use crate::model::profile::{ColumnProfile, Profile};
 pub use answers::Answers;
 pub use evidence::{Asked, Evidence, State};
 pub use keys::key_candidates;
-pub use parts::{PartsCandidate, parts_candidates};
+pub use parts::{PartsCandidate, Period, parts_candidates, periods};
+pub use reasons::{ColumnReasons, Reason, TableReasons};
 pub use relate::relationship_candidates;
 pub use written::{TimeCandidate, Written, time_candidates};
 
@@ -81,6 +83,8 @@ pub struct DraftTable {
     pub times: BTreeMap<String, Written>,
     /// The columns for year, month and day, where they make a date in every row that has all three.
     pub date_parts: Option<[String; 3]>,
+    /// The columns for the year and its month or quarter, where they make one in every row that has both.
+    pub period: Option<Period>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
     pub told: Told,
@@ -167,6 +171,8 @@ pub struct Draft {
     pub notes: Vec<String>,
     /// Why its keys and relationships are what they are.
     pub evidence: Vec<Evidence>,
+    /// Why its fields are what they are.
+    pub columns: Vec<TableReasons>,
 }
 
 /// What a person says of the ontology that is wanted.
@@ -199,7 +205,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let relationships = made::relationships(&references, tables, &vocabulary, &found);
     let zoned = wanted.timezone.is_some();
     let made = entities::entities(tables, &vocabulary, &found, &relationships, zoned, &mut notes);
-    let (datasets, sure): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    let (datasets, mut judged): (Vec<_>, Vec<_>) = made.into_iter().unzip();
     let mut ontology = Ontology {
         name: wanted.name.clone(),
         description: format!("Drafted from {}.", counted(tables.len(), "table")),
@@ -209,23 +215,23 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
         refused: wanted.answers.refused.clone(),
         ..Ontology::default()
     };
-    entities::name_lists(&mut ontology, &vocabulary);
+    entities::name_lists(&mut ontology, &vocabulary, &mut judged);
     roles::name_codes(&mut ontology);
-    entities::settle_times(&mut ontology, &sure);
+    entities::settle_times(&mut ontology, &mut judged);
     if let Some(timezone) = &wanted.timezone {
         ontology.calendar.timezone.clone_from(timezone);
     } else if zoned_times(&ontology) {
         notes.push("There are times with a zone: say in which time zone days begin. UTC was taken.".into());
     }
-    currencies::name_currencies(tables, &mut ontology, &mut notes);
+    currencies::name_currencies(tables, &mut ontology, &mut judged, &mut notes);
     sales::name_amounts(&mut ontology, &vocabulary);
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
-    flags::name_states(tables, &mut ontology, &vocabulary);
+    flags::name_states(tables, &mut ontology, &vocabulary, &mut judged);
     subtypes::metrics(&mut ontology, tables);
     metrics::fit(&mut ontology.metrics, &mut notes);
-    evidence.extend(evidence::of_personal(tables, &ontology, &vocabulary));
     wanted.dictionary.name(&mut ontology);
-    Draft { ontology, notes, evidence }
+    let columns = tables.iter().zip(judged).map(|(table, judged)| judged.of(table)).collect();
+    Draft { ontology, notes, evidence, columns }
 }
 
 impl KeyCandidate {

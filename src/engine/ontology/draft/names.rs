@@ -110,14 +110,14 @@ pub(super) fn last(words: &[String], count: usize) -> Option<&[String]> {
 }
 
 /// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the
-/// table's name. How many words.
+/// table's name or what is short for it. How many words.
 pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize {
     let Some(first) = columns.first().and_then(|words| words.first()) else { return 0 };
     let shared =
         columns.len() > 1 && columns.iter().all(|words| matches!(words.as_slice(), [own, _, ..] if own == first));
     let initials: String = table.iter().filter_map(|word| word.chars().next()).collect();
     let named = table.last().is_some_and(|word| word == first || &singular(word) == first);
-    usize::from(shared && (first.len() <= 2 || *first == initials || named))
+    usize::from(shared && (first.len() <= 2 || *first == initials || named || abbreviates(first, table)))
 }
 
 /// A noun in the singular, by its ending.
@@ -313,6 +313,7 @@ mod tests {
         assert_eq!(prefix("lineitem", &["l order key", "l tax"]), 1);
         assert_eq!(prefix("part supply", &["ps part key", "ps cost"]), 1);
         assert_eq!(prefix("customers", &["customer id", "customer name"]), 1);
+        assert_eq!(prefix("projects", &["proj no", "proj name"]), 1);
         assert_eq!(prefix("customers", &["customer id", "name"]), 0);
         assert_eq!(prefix("flights", &["scheduled arrival", "scheduled departure"]), 0);
         assert_eq!(prefix("flights", &["l tax"]), 0);

@@ -1,12 +1,23 @@
-//! Dates in three columns: year, month and day. Their names say where there may be one; all rows together, read by the
-//! engine, say whether there is.
+//! Dates in three columns: year, month and day; and in two: a month or quarter of a year, by its first day. Their names
+//! say where there may be one; all rows together, read by the engine, say whether there is.
 
-use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::fields::words;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
+use crate::engine::ontology::draft::{DraftTable, identifier, kinds};
 use crate::engine::ontology::read::datatype_of;
-use crate::model::ontology::DataType;
+use crate::model::ontology::{DataType, Field, FieldRole};
 use crate::model::source::quoted;
+
+/// What columns of a year and of its part are called, and how many months the part has.
+const PERIODS: &[(&str, &str, i64)] = &[
+    ("year", "month", 1),
+    ("year", "quarter", 3),
+    ("year", "qtr", 3),
+    ("fiscal year", "quarter", 3),
+    ("fiscal year", "fiscal quarter", 3),
+];
+/// What the first day of a month or quarter is called, the first of them that no column is called.
+const FIRST_DAY: &[&str] = &["date", "period", "first_day"];
 
 /// Columns that may hold the parts of a date.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +40,87 @@ pub fn parts_candidates(tables: &[DraftTable]) -> Vec<PartsCandidate> {
     };
     // Only the service's own engine reads what may be no date without failing.
     tables.iter().filter(|table| table.place.is_none()).filter_map(candidate).collect()
+}
+
+/// Columns that may hold a year, and a month or quarter of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    pub table: String,
+    year: String,
+    part: String,
+    /// How many the part has: 1 or 3.
+    months: i64,
+    /// Whether the year is a fiscal one, of which nobody says when it begins.
+    fiscal: bool,
+}
+
+/// The tables that have a number for the year and one for the month, or for the quarter.
+pub fn periods(tables: &[DraftTable]) -> Vec<Period> {
+    let vocabulary = Vocabulary::new(tables);
+    let period = |table: &DraftTable| {
+        let words: Vec<String> = words(table, &vocabulary).iter().map(|words| words.join(" ")).collect();
+        let find = |name: &str| {
+            let (column, _) = table.columns.iter().zip(&words).find(|(_, words)| *words == name)?;
+            (datatype_of(&column.r#type) == DataType::Integer).then(|| column.name.clone())
+        };
+        PERIODS.iter().find_map(|(year, part, months)| {
+            let fiscal = year.starts_with("fiscal");
+            Some(Period { table: table.name.clone(), year: find(year)?, part: find(part)?, months: *months, fiscal })
+        })
+    };
+    tables.iter().filter_map(period).collect()
+}
+
+impl Period {
+    /// The question in words.
+    pub(super) fn said(&self) -> String {
+        format!("whether {} and {} of {} make a date", self.year, self.part, self.table)
+    }
+
+    /// How many rows have a year or a part of it that there is not; 0 when none has.
+    pub fn sql(&self) -> String {
+        let [year, part] = [&self.year, &self.part].map(|name| quoted(name));
+        format!(
+            "SELECT count(*) AS against FROM {} WHERE NOT ({year} BETWEEN 1 AND 9999 AND {part} BETWEEN 1 AND {})",
+            quoted(&self.table),
+            12 / self.months
+        )
+    }
+
+    /// The first day of it, where no other field is a time of the row.
+    pub(super) fn field(&self, fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
+        let is_time = |(at, field): (usize, &Field)| {
+            let is_day = field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
+            is_day && words.get(at).is_none_or(|words| !kinds::is_audit(words))
+        };
+        let is_free = |name: &&&str| !fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+        let name = FIRST_DAY.iter().find(is_free).filter(|_| !fields.iter().enumerate().any(is_time))?;
+        let (year, part) = (identifier(&self.year), identifier(&self.part));
+        let (unit, month) = match self.months {
+            1 => ("month", part),
+            months => ("quarter", format!("{part} * {months} - {}", months - 1)),
+        };
+        let empty = |field: &Field| [&self.year, &self.part].contains(&&field.name) && field.nullable == Some(true);
+        Some(Field {
+            name: (*name).to_owned(),
+            expression: format!("MAKE_DATE(CAST({year} AS INTEGER), CAST({month} AS INTEGER), 1)"),
+            datatype: DataType::Date,
+            is_time: true,
+            label: name.replace('_', " "),
+            description: format!("The first day of the {unit}, made of {} and {}.", self.year, self.part),
+            role: FieldRole::Dimension,
+            nullable: Some(fields.iter().any(empty)),
+            ..Field::default()
+        })
+    }
+
+    /// What to know of the date that is made of it.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self { table, year, .. } = self;
+        self.fiscal.then(|| {
+            format!("The dates of {table} take {year} for a calendar year: correct them where it begins otherwise.")
+        })
+    }
 }
 
 impl PartsCandidate {
@@ -62,6 +154,23 @@ mod tests {
             ..ColumnInfo::default()
         };
         DraftTable { name: "births".into(), columns: columns.iter().map(column).collect(), ..DraftTable::default() }
+    }
+
+    #[test]
+    fn months_and_quarters_are_asked_for_by_their_names() {
+        let of = |columns: &[(&str, &str)]| periods(&[births(columns)]).first().map(Period::sql);
+        let asked = |year: &str, part: &str, most: u8| {
+            Some(format!(
+                "SELECT count(*) AS against FROM \"births\" WHERE NOT (\"{year}\" BETWEEN 1 AND 9999 AND \"{part}\" \
+                 BETWEEN 1 AND {most})"
+            ))
+        };
+        assert_eq!(of(&[("month", "INTEGER"), ("Year", "BIGINT"), ("quarter", "BIGINT")]), asked("Year", "month", 12));
+        assert_eq!(of(&[("fiscal_year", "INTEGER"), ("quarter", "BIGINT")]), asked("fiscal_year", "quarter", 4));
+        for none in [&[("year", "BIGINT"), ("month", "VARCHAR")][..], &[("fiscal_year", "BIGINT"), ("month", "BIGINT")]]
+        {
+            assert_eq!(of(none), None, "{none:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Columns that likely hold personal data: their values are never indexed or listed, and the evidence says why.
+//! Columns that likely hold personal data: their values are never indexed or listed, and the reasons say why.
 
 use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::names::noun;
+use crate::engine::ontology::draft::reasons::{CLOSED, Reason};
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{DataType, Field};
 use crate::model::personal::{self, Basis, Content, Finding, Kind};
@@ -59,12 +60,15 @@ fn are_names(samples: &[String]) -> bool {
 }
 
 /// First and last names are those of people, whatever they are called.
-pub(super) fn hide_names(fields: &mut [Field], words: &[Vec<String>]) {
+pub(super) fn hide_names(fields: &mut [Field], reasons: &mut [Vec<Reason>], words: &[Vec<String>]) {
     let Some((first, last)) = name_parts(fields, words).map(|(_, first, last)| (first, last)) else { return };
     for at in [first, last] {
-        if let Some(field) = fields.get_mut(at).filter(|field| field.pii.is_none()) {
+        let Some((field, reasons)) = fields.get_mut(at).zip(reasons.get_mut(at)) else { continue };
+        if field.pii.is_none() {
             field.pii = Some(word(Kind::PersonName));
             (field.is_enum, field.index_values) = (false, false);
+            reasons.retain(|reason| reason.decided != CLOSED);
+            reasons.push(Reason::new("Personal", "Beside it is the other part of people's names."));
         }
     }
 }

@@ -256,12 +256,12 @@ pub(super) fn is_stock(words: &[String]) -> bool {
     any(words, STOCKS)
 }
 
-/// How values come together when nobody says. What says that it is a whole is added up, even of prices: "total price",
-/// "extended price".
+/// How values come together when nobody says, and why. What says that it is a whole is added up, even of prices:
+/// "total price", "extended price".
 ///
 /// What has neither kind of word is averaged where things are only described (`described`) and where it is a
 /// measurement by its type (`floating`), and added up otherwise.
-pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
+pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> (Aggregation, &'static str) {
     const PER_UNIT: &[&str] = &[
         "unit",
         "unidad",
@@ -308,11 +308,21 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
     const QUANTITIES: &[&str] =
         &["total", "sum", "quantity", "qty", "consumption", "production", "output", "menge", "hoeveelheid", "cantidad"];
     let measured = unit(words, "").is_some_and(is_measured);
-    let averaged = per_unit
-        || charged
-        || measured && !any(words, QUANTITIES)
-        || !whole && (described || floating || is_averaged(words));
-    if averaged { Aggregation::Avg } else { Aggregation::Sum }
+    let averaged = match () {
+        () if per_unit => Some("It is called like a rate, a bound or what one thing has."),
+        () if charged => Some("What each thing costs is no part of a whole."),
+        () if measured && !any(words, QUANTITIES) => Some("Its unit is one that is measured on each thing."),
+        () if whole => None,
+        () if is_averaged(words) => Some("It is called like what one thing has."),
+        () if described => Some("The rows say what things are like, not what happened."),
+        () if floating => Some("It has the type of what is measured."),
+        () => None,
+    };
+    match averaged {
+        Some(because) => (Aggregation::Avg, because),
+        None if whole => (Aggregation::Sum, "It is called like a part of a whole."),
+        None => (Aggregation::Sum, "Nothing says that it is averaged."),
+    }
 }
 
 #[cfg(test)]
@@ -341,7 +351,7 @@ mod tests {
             ("wins", false, false, Aggregation::Sum),
         ] {
             let words: Vec<String> = in_words(name).split(' ').map(str::to_owned).collect();
-            assert_eq!(aggregation(&words, described, floating), expected, "{name}");
+            assert_eq!(aggregation(&words, described, floating).0, expected, "{name}");
         }
     }
 }

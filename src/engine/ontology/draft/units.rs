@@ -172,15 +172,22 @@ pub(super) fn is_currency(text: &str) -> bool {
     text.len() == 3 && text.chars().all(|c| c.is_ascii_uppercase())
 }
 
-/// The unit of a measure. A part of a whole, up to 1, is not written in percent, whatever its name says.
-pub(super) fn of_measure(table: &DraftTable, column: &ColumnInfo, words: &[String]) -> Option<String> {
+/// The unit of a measure, and what says so. A part of a whole, up to 1, is not written in percent, whatever its name
+/// says.
+pub(super) fn of_measure(
+    table: &DraftTable,
+    column: &ColumnInfo,
+    words: &[String],
+) -> Option<(&'static str, &'static str)> {
     let most = table.figures(&column.name).and_then(|figures| figures.max.as_ref()?.parse::<f64>().ok());
     let is_part = most.is_some_and(|most| most > 0.0 && most <= 1.0);
     let words = match words {
         [rest @ .., _] if is_least(table, column) => rest,
         words => words,
     };
-    unit(words, &column.description).filter(|unit| *unit != "%" || !is_part).map(str::to_owned)
+    let named = unit(words, "").map(|unit| (unit, "Its name says so."));
+    let described = || Some((unit(words, &column.description)?, "Its description says so."));
+    named.or_else(described).filter(|(unit, _)| *unit != "%" || !is_part)
 }
 
 /// Whether "min" says that it is the least, as in "latency min" beside "latency max".
@@ -245,7 +252,8 @@ mod tests {
         for (name, expected) in
             [("latency_min", None), ("wait_ms_min", Some("milliseconds")), ("travel_time_min", Some("minutes"))]
         {
-            assert_eq!(of_measure(&table, &column(name), &words(name)).as_deref(), expected, "{name}");
+            let unit = of_measure(&table, &column(name), &words(name)).map(|(unit, _)| unit);
+            assert_eq!(unit, expected, "{name}");
         }
     }
 }

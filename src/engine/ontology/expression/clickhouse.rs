@@ -187,6 +187,7 @@ fn call(function: &Function) -> Result<Option<String>, Unwritten> {
         ("split_part", [of, by, at]) => {
             format!("if({of} IS NULL, NULL, splitByString({by}, assumeNotNull({of}))[{at}])")
         }
+        ("to_timestamp", [seconds]) => format!("toDateTime64({seconds}, 6, 'UTC')"),
         ("percentile_cont", [part]) => {
             let Some(order) = function.within_group.first() else { return Ok(None) };
             let is_falling = order.options.sort == Some(OrderBySort::Desc);

@@ -72,6 +72,7 @@ const SCALAR: &[&str] = &[
     "substr",
     "substring",
     "tan",
+    "to_timestamp",
     "translate",
     "trim",
     "trunc",

@@ -140,6 +140,7 @@ fn clickhouse_means_what_the_others_do() {
         ("DATE '2024-02-01' - CAST(a AS DATE)", r#"date_diff('day', toDate32("t"."a"), toDate32('2024-02-01'))"#),
         ("CAST(a AS BIGINT)", r#"CAST(round(toDecimal128("t"."a", 9)) AS BIGINT)"#),
         ("DATE '2024-01-31'", "toDate32('2024-01-31')"),
+        ("to_timestamp(a / 1000)", r#"toDateTime64(1.0 * "t"."a" / 1000, 6, 'UTC')"#),
         (
             "CAST(a AT TIME ZONE 'Asia/Tokyo' AS DATE)",
             r#"toDate32(addSeconds(toTimeZone("t"."a", 'UTC'), timezoneOffset(toTimeZone("t"."a", 'Asia/Tokyo'))))"#,

@@ -69,17 +69,13 @@ fn raw(sql: String) -> Expr {
     Expr::Identifier(Ident { quote_style: None, ..Ident::new(sql) })
 }
 
-/// Exact in each engine: PostgreSQL would cut quotients of whole numbers, ClickHouse those of decimal ones, and all fail
-/// or give infinity at 0.
+/// All engines fail or give infinity at 0.
 fn quotient(left: &Expr, right: &Expr, dialect: Dialect) -> String {
     let divisor = match right {
         Expr::Value(value) if matches!(&value.value, Value::Number(number, _) if number != "0") => right.to_string(),
         _ => format!("NULLIF({right}, 0)"),
     };
-    match dialect {
-        Dialect::DuckDb => format!("{left} / {divisor}"),
-        Dialect::PostgreSql | Dialect::ClickHouse => format!("1.0 * {left} / {divisor}"),
-    }
+    dialect.divided(&left.to_string(), &divisor)
 }
 
 /// What the engines write differently.

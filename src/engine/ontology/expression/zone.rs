@@ -220,6 +220,7 @@ impl Clock<'_> {
         let FunctionArguments::List(list) = &function.args else { return None };
         match function.name.to_string().to_ascii_lowercase().as_str() {
             "make_date" => Some(Time::Civil),
+            "to_timestamp" => Some(Time::Instant),
             CUT | "coalesce" | "nullif" | "greatest" | "least" => {
                 list.args.iter().filter_map(argument).find_map(|each| self.time(each))
             }
@@ -369,6 +370,7 @@ mod tests {
                 "(((at AT TIME ZONE 'Asia/Tokyo') + INTERVAL '1 day') AT TIME ZONE 'Asia/Tokyo')",
             ),
             ("CAST(day AS TIMESTAMPTZ)", "(CAST(day AS TIMESTAMP) AT TIME ZONE 'Asia/Tokyo')"),
+            ("CAST(to_timestamp(amount) AS DATE)", "CAST((to_timestamp(amount) AT TIME ZONE 'Asia/Tokyo') AS DATE)"),
             ("at > TIMESTAMPTZ '2024-01-01'", "at > (TIMESTAMP '2024-01-01' AT TIME ZONE 'Asia/Tokyo')"),
         ] {
             assert_eq!(written(text), expected, "{text}");

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{Asked, Library, UNREADABLE, digest, is_whole, outdated, summed};
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::job::Job;
@@ -175,7 +175,7 @@ impl Library {
         let name = format!("ontology {} {id}", job.pass.org());
         let holder = Id::<Turn>::new(&self.clock).to_string();
         let now = self.clock.now();
-        let until = now + i64::try_from(TIME.as_millis()).unwrap_or(i64::MAX) + MARGIN_MS;
+        let until = now + millis(TIME) + MARGIN_MS;
         if !leases::take(&mut *self.db.writer().await?, &name, &holder, now, until).await? {
             let message = "This ontology is being compared with the data. Try again in a moment.";
             return Err(Error::new(Code::OntologyNotReady, message).retry_after(10));

@@ -11,7 +11,7 @@ use super::{EDIT, Head, id, standing, tables};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
-use crate::ops::draft_ontology::{DraftOntology, Evidence};
+use crate::ops::draft_ontology::{DraftOntology, Drafted, Evidence, TableReasons};
 use crate::ops::list_datasets::Listed;
 use crate::ops::ontology_texts::{CheckOntology, Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
 use crate::surface::browser::visit::Door;
@@ -42,8 +42,9 @@ pub struct Sheet {
     pub problems: Vec<Marked>,
     /// What to know of a text that was made.
     pub notes: Vec<String>,
-    /// Why a draft says what it says.
+    /// Why a draft says what it says: its keys and relationships, and its columns.
     pub evidence: Vec<Evidence>,
+    pub columns: Vec<TableReasons>,
     /// What a draft made anew brings.
     pub changes: Vec<String>,
     /// What a draft asks.
@@ -155,9 +156,9 @@ async fn anew(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
                     "What is new in the tables is in the text. Nothing is saved yet: look through it, then save it."
                 }
             };
-            let (text, notes, evidence, changes) = (made.text, made.notes, made.evidence, made.changes);
+            let Drafted { text, notes, evidence, columns, changes } = made;
             let (notice, summary) = (notice.to_owned(), "Drafted anew from the tables".to_owned());
-            Sheet { text, version, notes, evidence, changes, inquiry, notice, summary, ..Sheet::default() }
+            Sheet { text, version, notes, evidence, columns, changes, inquiry, notice, summary, ..Sheet::default() }
         }
         Err(error) if Room::is_correctable(&error) => {
             let op = GetOntologyText { ontology_id, version: None, format: Format::Saved };

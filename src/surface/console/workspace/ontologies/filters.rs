@@ -32,11 +32,14 @@ pub fn formula(field: &Field, _: &dyn Values) -> Result<String> {
     Ok(if field.expression == field.name { String::new() } else { field.expression.clone() })
 }
 
-/// What a field's values are called, such as "O: open, pending".
+/// The known values of a field and what they are called, such as "O: open, pending; closed".
 #[filter_fn]
 pub fn values(field: &Field, _: &dyn Values) -> Result<String> {
-    let called = field.value_synonyms.iter().map(|(value, names)| format!("{value}: {}", names.join(", ")));
-    Ok(called.collect::<Vec<_>>().join("; "))
+    Ok(field.value_synonyms.iter().map(value).collect::<Vec<_>>().join("; "))
+}
+
+fn value((value, names): (&String, &Vec<String>)) -> String {
+    if names.is_empty() { value.clone() } else { format!("{value}: {}", names.join(", ")) }
 }
 
 /// The kind of personal data that a field holds.
@@ -63,4 +66,15 @@ pub fn adds_up(additivity: &Additivity, _: &dyn Values) -> Result<&'static str> 
         Additivity::SemiAdditive => "parts add up, but not over time",
         Additivity::NonAdditive => "parts do not add up",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_alone_where_it_has_no_other_name() {
+        assert_eq!(value((&"closed".into(), &vec![])), "closed");
+        assert_eq!(value((&"O".into(), &vec!["open".into(), "pending".into()])), "O: open, pending");
+    }
 }

@@ -11,6 +11,7 @@ use super::inquiry::{self, Inquiry};
 use super::{NEW, PAGE, tables};
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
+use crate::ops::draft_ontology::Drafted;
 use crate::ops::list_datasets::Listed;
 use crate::ops::ontology_texts::{ConvertOntology, CreateOntology};
 use crate::surface::browser::visit::Door;
@@ -91,8 +92,8 @@ async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
     let inquiry = Inquiry::new("draft", params, &made.evidence);
     let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
     let summary = "Drafted from tables".to_owned();
-    let (text, notes, evidence) = (made.text, made.notes, made.evidence);
-    let sheet = Sheet { text, notes, evidence, inquiry, notice: notice.into(), summary, ..Sheet::default() };
+    let Drafted { text, notes, evidence, columns, .. } = made;
+    let sheet = Sheet { text, notes, evidence, columns, inquiry, notice: notice.into(), summary, ..Sheet::default() };
     edit::page(room, None, sheet).await
 }
 

@@ -1,0 +1,260 @@
+//! Which tables refer to which.
+
+use super::*;
+use crate::model::ontology::{Cardinality, Confidence};
+
+#[test]
+fn tables_refer_to_each_other_by_the_names_of_columns() {
+    let relationships = drafted().ontology.relationships;
+    let shown: Vec<String> = relationships
+        .iter()
+        .map(|r| {
+            format!(
+                "{}.{} -> {}.{} {}",
+                r.from,
+                r.from_columns.join("+"),
+                r.to,
+                r.to_columns.join("+"),
+                r.role.as_deref().unwrap_or("-")
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "orders.cust_id -> customers.customer_id -",
+            "orders.billing_address_id -> addresses.address_id billing",
+            "orders.shipping_address_id -> addresses.address_id shipping",
+            "order_items.order_id -> orders.order_id -",
+            "order_items.product_id -> products.productid -",
+            "product_tags.product_id -> products.productid -",
+            "product_tags.tag_id -> tags.id -",
+        ]
+    );
+    assert!(
+        relationships.iter().all(|r| r.cardinality == Cardinality::ManyToOne && r.confidence == Confidence::Inferred)
+    );
+    let optional: Vec<&str> = relationships.iter().filter(|r| r.optional).map(|r| r.from_columns[0].as_str()).collect();
+    assert_eq!(optional, ["shipping_address_id"]);
+    let mut names: Vec<&str> = relationships.iter().map(|r| r.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), relationships.len());
+}
+
+#[test]
+fn values_decide_against_names_but_not_against_declared_keys() {
+    let tables = shop();
+    let mut facts = facts(&tables);
+    for (candidate, overlap) in &mut facts.overlaps {
+        if candidate.from_columns == ["cust_id"] {
+            overlap.found = 20;
+        }
+    }
+    let made = draft(&wanted("shop"), &tables, &facts);
+    let refers: Vec<_> = made.ontology.relationships.iter().filter(|r| r.to == "customers").collect();
+    assert!(refers.is_empty(), "{refers:?}");
+    let left = |it: &&Evidence| it.reference.as_ref().is_some_and(|asked| asked.state == State::LeftOut);
+    let left: Vec<&str> = made.evidence.iter().filter(left).map(|it| it.decided.as_str()).collect();
+    assert!(left.contains(&"orders.cust_id does not refer to customers.customer_id"), "{left:?}");
+
+    let mut tables = tables;
+    tables[2].foreign_keys = vec![ForeignKey {
+        columns: vec!["cust_id".into()],
+        to: "customers".into(),
+        to_columns: vec!["customer_id".into()],
+    }];
+    let made = draft(&wanted("shop"), &tables, &facts);
+    let declared = made.ontology.relationships.iter().find(|r| r.to == "customers").unwrap();
+    assert_eq!(declared.confidence, Confidence::Declared);
+}
+
+#[test]
+fn codes_of_one_kind_are_found_by_their_values_and_keep_their_roles() {
+    let tables = trips();
+    let candidates = relationship_candidates(&tables, &Facts::default());
+    let tried: Vec<&str> = candidates.iter().map(|candidate| candidate.from_columns[0].as_str()).collect();
+    // Not the state, whose values have another length.
+    assert_eq!(tried, ["orig", "dest"]);
+    let mut facts = Facts::default();
+    for candidate in candidates {
+        facts.overlaps.insert(candidate, Overlap { values: 100, found: 96 });
+    }
+    let made = draft(&wanted("trips"), &tables, &facts).ontology.relationships;
+    let roles: Vec<_> = made.iter().map(|r| (r.role.as_deref(), r.ai.synonyms.clone(), r.optional)).collect();
+    let spoken = |names: [&str; 3]| names.map(str::to_owned).to_vec();
+    assert_eq!(
+        roles,
+        [
+            (Some("orig"), spoken(["origin", "orig place", "origin place"]), true),
+            (Some("dest"), spoken(["destination", "dest place", "destination place"]), true)
+        ]
+    );
+
+    for overlap in facts.overlaps.values_mut() {
+        overlap.found = 60;
+    }
+    assert!(draft(&wanted("trips"), &tables, &facts).ontology.relationships.is_empty());
+    // Without being measured, values say nothing.
+    assert!(draft(&wanted("trips"), &tables, &Facts::default()).ontology.relationships.is_empty());
+}
+
+#[test]
+fn the_plain_reference_is_preferred_to_one_with_a_role() {
+    let int = |name, distinct| Column(name, "INTEGER", distinct, 0, ["1", "6"], &["1"]);
+    let tables = vec![
+        table("language", 6, &[int("language_id", 6), Column("name", "VARCHAR", 6, 0, NONE, &["Dutch"])]),
+        table("film", 1_000, &[int("film_id", 1_000), int("language_id", 6), int("original_language_id", 5)]),
+    ];
+    let mut facts = Facts::default();
+    for candidate in relationship_candidates(&tables, &facts) {
+        facts.overlaps.insert(candidate, Overlap { values: 5, found: 5 });
+    }
+    let made = draft(&wanted("films"), &tables, &facts).ontology.relationships;
+    let shown: Vec<_> = made.iter().map(|r| (r.from_columns[0].as_str(), r.role.as_deref(), r.preferred)).collect();
+    assert_eq!(shown, [("language_id", None, true), ("original_language_id", Some("original"), false)]);
+}
+
+#[test]
+fn columns_of_several_kinds_refer_to_people_and_to_themselves() {
+    let int = |name, distinct| Column(name, "INTEGER", distinct, 0, ["1", "20"], &["1"]);
+    let tables = vec![
+        table("Employee", 20, &[int("EmployeeId", 20), int("ReportsTo", 4)]),
+        table("Account", 90, &[int("AccountId", 90), int("SalesRepId", 9)]),
+        table("category", 30, &[int("category_id", 30), int("parent_id", 5)]),
+    ];
+    let mut facts = Facts::default();
+    for candidate in relationship_candidates(&tables, &facts) {
+        facts.overlaps.insert(candidate, Overlap { values: 4, found: 4 });
+    }
+    let made = draft(&wanted("people"), &tables, &facts).ontology.relationships;
+    let shown: Vec<_> = made.iter().map(|r| format!("{}.{} {}", r.from, r.from_columns[0], r.to)).collect();
+    assert_eq!(shown, ["Employee.ReportsTo Employee", "Account.SalesRepId Employee", "category.parent_id category"]);
+}
+
+#[test]
+fn keys_of_several_columns_are_referred_to_as_a_whole() {
+    let int = |name, distinct| Column(name, "INTEGER", distinct, 0, ["1", "20"], &["1"]);
+    let mut tables = vec![
+        table(
+            "partsupp",
+            80,
+            &[int("ps_partkey", 20), int("ps_suppkey", 10), Column("ps_cost", "DOUBLE", 70, 0, ["1", "9"], &[])],
+        ),
+        table("line", 900, &[int("l_id", 900), int("l_partkey", 20), int("l_suppkey", 10)]),
+    ];
+    tables[0].primary_key = vec!["ps_partkey".into(), "ps_suppkey".into()];
+    let made = draft(&wanted("parts"), &tables, &Facts::default()).ontology;
+    assert_eq!(made.relationships.len(), 1);
+    assert_eq!(made.relationships[0].from_columns, ["l_partkey", "l_suppkey"]);
+    assert_eq!(made.relationships[0].to_columns, ["ps_partkey", "ps_suppkey"]);
+    // The prefix of all columns is no part of what people call them.
+    assert_eq!(made.field("partsupp", "ps_cost").unwrap().label, "cost");
+}
+
+#[test]
+fn tables_of_two_engines_do_not_refer_to_each_other() {
+    let mut tables = shop();
+    tables[0].place = Some("crm".into());
+    let candidates = relationship_candidates(&tables, &Facts::default());
+    assert!(candidates.iter().all(|candidate| candidate.to != "customers"), "{candidates:?}");
+}
+
+#[test]
+fn ways_to_one_table_are_called_by_their_columns_and_by_where_they_start() {
+    let tables = vec![
+        table("towns", 60, &[key("town_id", 60), Column("name", "VARCHAR", 60, 0, NONE, &["Lund"])]),
+        table("loads", 300, &[key("load_id", 300), key("from_town", 50), key("to_town", 50)]),
+        table("drivers", 30, &[key("driver_id", 30), key("town_id", 20)]),
+    ];
+    let made = made_of(&tables).ontology;
+    let names: Vec<(&str, Option<&str>, bool)> = made
+        .relationships
+        .iter()
+        .map(|it| (it.from.as_str(), it.role.as_deref(), it.ai.synonyms.contains(&"destination town".to_owned())))
+        .collect();
+    assert_eq!(names, [("loads", Some("from"), false), ("loads", Some("to"), true), ("drivers", None, false)]);
+    assert_eq!(made.relationships[2].ai.synonyms, ["driver town"]);
+    // The town is asked for, not its number on the load.
+    assert!(made.field("loads", "to_town").unwrap().hidden);
+}
+
+#[test]
+fn values_that_cannot_be_chance_refer_whatever_they_are_called() {
+    let tables = club();
+    let refers = [
+        ("lessons", "given", "members"),
+        ("members", "recommendedby", "members"),
+        ("member_notes", "member_id", "members"),
+    ];
+    let made = draft(&wanted("club"), &tables, &measured_by(&tables, &refers));
+    let shown = shown(&made);
+    for reference in ["lessons.given members", "members.recommendedby members", "member_notes.member_id members"] {
+        assert!(shown.contains(&reference.to_owned()), "{reference}: {shown:?}");
+    }
+    assert!(!shown.contains(&"lessons.fee members".to_owned()), "an amount is none, wherever it lies: {shown:?}");
+}
+
+/// A player's number tells players apart, though coaches have none: it is referred to, and no key of all people.
+#[test]
+fn a_key_that_some_rows_lack_is_referred_to() {
+    let people = [
+        Column("player_id", "VARCHAR", 300, 100, NONE, &["aubinja01"]),
+        Column("coach_id", "VARCHAR", 120, 280, NONE, &["abelsi01c"]),
+        Column("weight", "BIGINT", 90, 0, ["120", "260"], &["180"]),
+        Column("postal_code", "VARCHAR", 395, 5, NONE, &["H2G 1A7"]),
+    ];
+    let scoring = [
+        Column("player_id", "VARCHAR", 280, 0, NONE, &["aubinja01"]),
+        Column("goals", "BIGINT", 40, 0, ["0", "92"], &["3"]),
+        Column("billing_postal_code", "VARCHAR", 280, 0, NONE, &["H2G 1A7"]),
+    ];
+    let tables = [table("people", 400, &people), table("scoring", 2_000, &scoring)];
+    let facts = measured_by(&tables, &[("scoring", "player_id", "people")]);
+    assert!(!facts.overlaps.keys().any(|it| it.to_columns == ["postal_code"]), "nobody is looked up by a postal code");
+    let made = draft(&wanted("hockey"), &tables, &facts);
+    assert_eq!(shown(&made), ["scoring.player_id people"]);
+    let people = made.ontology.entity("people").unwrap();
+    assert_eq!((people.primary_key.len(), people.unique_keys.as_slice()), (0, &[vec!["player_id".to_owned()]][..]));
+}
+
+/// Campaigns that come again and again by household are not what tells campaigns apart.
+#[test]
+fn a_table_that_uses_its_own_id_is_not_the_one_that_has_it() {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let tables = [
+        table("campaigns", 6_000, &[id("household_id", 1_500, "2500"), id("campaign_id", 27, "27")]),
+        table("campaign_descriptions", 27, &[id("campaign_id", 27, "27"), Column("start", "DATE", 20, 0, NONE, &[])]),
+        table("coupons", 900, &[id("campaign_id", 27, "27"), id("upc", 850, "99999")]),
+    ];
+    let refers =
+        [("campaigns", "campaign_id", "campaign_descriptions"), ("coupons", "campaign_id", "campaign_descriptions")];
+    let made = draft(&wanted("shop"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(
+        shown(&made),
+        ["campaigns.campaign_id campaign_descriptions", "coupons.campaign_id campaign_descriptions"]
+    );
+}
+
+/// The last words of one table refer to it; of several that end alike, none is meant; and a shop's group is no other group.
+#[test]
+fn the_end_of_a_tables_name_refers_to_it_where_it_can_be_no_other() {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["north"]);
+    let tables = [
+        table("acq_fund", 40, &[id("id", 40, "60"), text("name", 40)]),
+        table("acq_debit", 900, &[id("id", 900, "900"), id("fund", 38, "60"), id("trans_no", 30, "60")]),
+        table("bank_trans", 60, &[id("id", 60, "60"), text("memo", 50)]),
+        table("supplier_trans", 70, &[id("id", 70, "70"), text("memo", 50)]),
+        table("customer_trans", 80, &[id("id", 80, "80"), text("memo", 50)]),
+        table("attribute_group", 12, &[id("attribute_group_id", 12, "12"), text("name", 12)]),
+        table("carts", 300, &[id("cart_id", 300, "300"), id("shop_id", 3, "3"), id("shop_group_id", 3, "3")]),
+    ];
+    let refers = [
+        ("acq_debit", "fund", "acq_fund"),
+        ("acq_debit", "trans_no", "bank_trans"),
+        ("carts", "shop_group_id", "attribute_group"),
+    ];
+    let made = draft(&wanted("library"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(shown(&made), ["acq_debit.fund acq_fund"]);
+}
