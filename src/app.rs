@@ -112,8 +112,10 @@ impl Office {
         self.audit.record(entry).await
     }
 
-    /// Sends what mails are on their way, writes out what is queued for the record, and closes the metadata.
+    /// Stops what calls are under way, sends what mails are, writes out what is queued for the record, and closes the
+    /// metadata.
     pub async fn close(self) {
+        self.audit.end().await;
         self.identity.mailer().finish().await;
         self.audit_writer.finish().await;
         self.db.close().await;
@@ -148,7 +150,7 @@ impl App {
     }
 
     /// Serves until `stop` is ready: first no new connections, then open streams end, then requests in flight have
-    /// their time, then the audit log is written out and the databases close.
+    /// their time, then what still runs is told to stop, the audit log is written out and the databases close.
     ///
     /// # Errors
     /// An address cannot be listened on.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config::Budgets;
 use crate::model::access::Pass;
@@ -81,6 +81,17 @@ impl<'a> Job<'a> {
         Job { pass, budget, cancel: cancel.clone(), deadline: *deadline, on_progress }
     }
 
+    /// What work needs of the task that goes on when whoever waits for it is dropped, to do it in a task of its own.
+    pub fn own(&self) -> OwnJob {
+        OwnJob {
+            pass: self.pass.clone(),
+            budget: self.budget.clone(),
+            time: self.time_left(),
+            cancel: self.cancel.child_token(),
+            on_progress: self.on_progress(),
+        }
+    }
+
     /// Tells who listens how far the task is.
     pub fn says(&self, fraction: f64, message: impl Into<String>) {
         if let Some(on_progress) = &self.on_progress {
@@ -121,6 +132,26 @@ impl<'a> Job<'a> {
             () = tokio::time::sleep(self.time_left()) => Err(late()),
             done = work => Ok(done),
         }
+    }
+}
+
+/// A [`Job`] that borrows nothing.
+pub struct OwnJob {
+    pass: Pass,
+    budget: Budgets,
+    time: Duration,
+    cancel: CancellationToken,
+    on_progress: Option<OnProgress>,
+}
+
+impl OwnJob {
+    /// Tells the work to stop when it is dropped.
+    pub fn stops(&self) -> DropGuard {
+        self.cancel.clone().drop_guard()
+    }
+
+    pub fn job(&self) -> Job<'_> {
+        Job::new(&self.pass, &self.budget, self.time, self.cancel.clone(), self.on_progress.clone())
     }
 }
 

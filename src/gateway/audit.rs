@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::repeats::Repeats;
 use crate::base::clock::Clock;
@@ -22,6 +24,8 @@ const QUEUE: usize = 4096;
 const LOOK: Duration = Duration::from_secs(5);
 /// How often uses of tokens are written with rows.
 const USES: Duration = Duration::from_secs(1);
+/// How long the end of the service waits for the rows of calls that it told to stop.
+const END: Duration = Duration::from_secs(5);
 
 /// An entry, and who waits for it; nobody, for one that stands for repeats.
 type Waiting = (Entry, Option<oneshot::Sender<bool>>);
@@ -31,6 +35,9 @@ type Waiting = (Entry, Option<oneshot::Sender<bool>>);
 pub struct AuditLog {
     queue: mpsc::Sender<Waiting>,
     repeats: Repeats,
+    /// The calls that have no row yet.
+    calls: TaskTracker,
+    ending: CancellationToken,
 }
 
 /// The writer's end of life.
@@ -60,7 +67,36 @@ impl AuditLog {
             waiting,
             stop.clone(),
         ));
-        (Self { queue, repeats }, AuditWriter { stop, task })
+        let log = Self { queue, repeats, calls: TaskTracker::new(), ending: CancellationToken::new() };
+        (log, AuditWriter { stop, task })
+    }
+
+    /// Begins a call that will have a row; what this gives is dropped when the row is durable.
+    ///
+    /// # Errors
+    /// `service_unavailable`: the service ends.
+    pub fn begin(&self) -> Result<TaskTrackerToken> {
+        let call = self.calls.token();
+        // Looked at afterwards: the end waits for whoever does not see it here.
+        match self.ending.is_cancelled() {
+            true => Err(Error::unavailable("The service is stopping. Try again in a moment.")),
+            false => Ok(call),
+        }
+    }
+
+    /// Ready when the service ends.
+    pub async fn ending(&self) {
+        self.ending.cancelled().await;
+    }
+
+    /// For the end of the service: no call begins any more, and those that have begun are told to stop and waited for, so
+    /// that what they have changed is on the record.
+    pub async fn end(&self) {
+        self.ending.cancel();
+        self.calls.close();
+        if tokio::time::timeout(END, self.calls.wait()).await.is_err() {
+            tracing::warn!("{} calls go on after they were told to stop, and have no row", self.calls.len());
+        }
     }
 
     /// Returns when the entry is durable.
@@ -147,8 +183,26 @@ impl Book {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
     use crate::gateway::repeats::tests::refusal;
+
+    #[tokio::test]
+    async fn the_end_waits_for_the_rows_of_calls_that_have_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+        let (audit, writer) = AuditLog::start(db.clone(), Clock::manual(0), Uses::default());
+        let call = audit.begin().unwrap();
+        let mut end = std::pin::pin!(audit.end());
+        assert!(end.as_mut().now_or_never().is_none(), "a call has no row yet");
+        assert!(audit.ending().now_or_never().is_some() && audit.begin().is_err());
+        audit.record(refusal("192.0.2.1", "/mcp")).await.unwrap();
+        drop(call);
+        end.await;
+        writer.finish().await;
+        assert_eq!(store::audit::newest(&db, None, 10).await.unwrap().len(), 1);
+    }
 
     #[tokio::test]
     async fn refusals_that_were_counted_are_not_lost_when_the_database_fails() {

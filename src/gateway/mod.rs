@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::base::clock::Clock;
+use crate::base::clock::{Clock, millis};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::shares::Share;
@@ -168,7 +168,7 @@ impl Gateway {
     /// Answers one call of this process: a page, a command, a test. The reply counts as many bytes as its JSON has.
     ///
     /// # Errors
-    /// Any [`Error`]; whatever it is, it was recorded first.
+    /// Any [`Error`]; whatever it is, it was recorded first, but for the one that the service ends.
     pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Answered<O::Reply>> {
         let sized = |reply, request_id: &str| {
             let bytes = json::size(&WithId { reply: &reply, request_id }).map_err(Error::internal)?;
@@ -188,9 +188,19 @@ impl Gateway {
         via: Via,
         write: impl FnOnce(O::Reply, &str) -> Result<Sent<W>>,
     ) -> Result<Answered<W>> {
+        // Until its row is durable: the end of the service waits for that.
+        let _call = self.audit.begin()?;
         let started = Instant::now();
         let target = op.target();
-        let answer = self.answer(caller, op, &via, write).await;
+        let mut answering = std::pin::pin!(self.answer(caller, op, &via, write));
+        let answer = tokio::select! {
+            biased;
+            answer = &mut answering => answer,
+            () = self.audit.ending() => {
+                via.cancel.cancel();
+                answering.await
+            }
+        };
         if !O::INFO.read_only {
             // Also what failed half way may have changed something.
             self.sights.changed(caller.org);
@@ -206,7 +216,7 @@ impl Gateway {
         let entry = Entry {
             target: clip(&format!("{} {target}", O::INFO.name)),
             outcome: outcome.into(),
-            duration_ms: i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX),
+            duration_ms: millis(elapsed),
             rows: i64::try_from(rows).unwrap_or(i64::MAX),
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
             ..self.entry(caller, O::INFO.recorded_as.unwrap_or(via.action))

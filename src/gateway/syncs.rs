@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::Gateway;
+use crate::base::clock::millis;
 use crate::engine::ingest::sync::Synced;
 use crate::engine::job::{Job, OnProgress, Progress};
 use crate::model::access::{Action, Want};
@@ -86,7 +87,7 @@ impl Gateway {
         let entry = Entry {
             target: clip(&format!("{} from {}", sync.name, sync.origin.name())),
             outcome: outcome.into(),
-            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
+            duration_ms: millis(started.elapsed()),
             rows: i64::try_from(changed).unwrap_or(i64::MAX),
             ..self.entry(&caller, "admin.document.sync")
         };

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Gateway;
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::base::secret::random_token;
 use crate::model::access::{Action, Want};
 use crate::model::audit::clip;
@@ -233,8 +233,4 @@ fn not_found() -> Error {
     let message =
         "There is no such task. One is kept for an hour after its last change, for the credential that began it.";
     Error::new(Code::NotFound, message)
-}
-
-fn millis(span: Duration) -> Millis {
-    Millis::try_from(span.as_millis()).unwrap_or(Millis::MAX / 4)
 }

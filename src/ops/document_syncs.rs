@@ -1,15 +1,19 @@
 //! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web
 //! site, the files of a folder, the objects of a bucket.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Done;
 use crate::base::clock::rfc3339;
+use crate::base::id::Id;
 use crate::base::secret::Secret;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
+use crate::model::dataset::Dataset;
 use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
 use crate::model::sync::{Bucket, DocumentSync, Mapping, Origin, Run, Site, State};
@@ -90,6 +94,9 @@ pub struct Listed {
     pub syncs: Vec<Shown>,
     /// The folders that the operator gave to this workspace, by their names.
     pub folders: Vec<String>,
+    /// For pages: the datasets that are there, by name.
+    #[serde(skip)]
+    pub ids: HashMap<String, Id<Dataset>>,
 }
 
 impl Operation for ListSyncs {
@@ -104,6 +111,10 @@ impl Operation for ListSyncs {
     };
     type Reply = Listed;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn rows(reply: &Listed) -> usize {
         reply.syncs.len()
     }
@@ -111,7 +122,8 @@ impl Operation for ListSyncs {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Listed> {
         let syncs = on.engines.syncs.list(job.pass.org()).await?;
         let folders = on.engines.ingest.folders(job).await?;
-        Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect(), folders })
+        let ids = job.pass.datasets().iter().map(|dataset| (dataset.name.clone(), dataset.id)).collect();
+        Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect(), folders, ids })
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::clock::whole_millis;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::sql::{Facts, Page, gone};
@@ -127,7 +128,7 @@ impl Operation for Sql {
         let Facts { columns, truncated, rows: total, execution_ms, dialect } = facts;
         let limits = || LimitsApplied {
             max_rows: budgets.sql_rows,
-            max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),
+            max_runtime_ms: whole_millis(budgets.sql_time),
             max_memory_mb: budgets.sql_memory_mb,
         };
         Ok(Reply {

@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
 
+use crate::base::nearest::nearest;
 use crate::gateway::operation::Operation;
 use crate::model::audit::clip;
 use crate::model::error::{Error, Result};
@@ -131,8 +132,8 @@ fn wrong<O: Operation>(at: &str, text: &str) -> Error {
     let said = if is_plain { text.to_owned() } else { format!("{field}: {text}") };
     let message = format!("The arguments of {} are wrong: {}.", O::INFO.name, clip(&said));
     let near = match unknown {
-        Some((name, known)) if is_inner => near(name, known.split('`').skip(1).step_by(2).map(str::to_owned)),
-        Some(_) => nearest::<O>(at),
+        Some((name, known)) if is_inner => nearest(name, known.split('`').skip(1).step_by(2)).map(str::to_owned),
+        Some(_) => meant::<O>(at),
         None => None,
     };
     match near {
@@ -142,19 +143,11 @@ fn wrong<O: Operation>(at: &str, text: &str) -> Error {
     }
 }
 
-/// The argument that was most likely meant: at most a third of its letters differ.
-fn nearest<O: Operation>(name: &str) -> Option<String> {
+/// The argument that was most likely meant.
+fn meant<O: Operation>(name: &str) -> Option<String> {
     let schema = of::<O>();
-    near(name, schema.get("properties")?.as_object()?.keys().cloned())
-}
-
-fn near(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
-    let name = name.chars().take(64).collect::<String>().to_lowercase();
-    known
-        .map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= known.len().max(name.chars().count()).div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    let known = schema.get("properties")?.as_object()?.keys();
+    nearest(name, known.map(String::as_str)).map(str::to_owned)
 }
 
 #[cfg(test)]

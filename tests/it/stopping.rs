@@ -1,11 +1,15 @@
-//! Calls that their client gives up, in both eras: what they had begun stops, and not only the answer.
+//! Calls that their client gives up, in both eras: what they had begun stops, and not only the answer. So it is when the
+//! service ends.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::{Json, Router};
+use dragoman::gateway::Via;
+use dragoman::model::error::Code;
 use dragoman::model::org::Org;
+use dragoman::ops::sql::Sql;
 use dragoman::store;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -14,7 +18,7 @@ use tokio::task::JoinHandle;
 use crate::models::provider::Held;
 use crate::news::Messages;
 use crate::sessions::{open, send};
-use crate::support::service::{Service, json_of};
+use crate::support::service::{Service, json_of, operator};
 
 /// Longer than any test.
 const ENDLESS: &str = "SELECT count(*) FROM range(100000000000) a, range(1000) b";
@@ -144,6 +148,19 @@ async fn a_query_that_is_given_up_stops_in_both_eras() {
     drop(slow);
     is_answered(next).await;
     stopped(&service, &org, "dragoman_sql", 2).await;
+}
+
+/// Its row is written before the record closes: its caller would be told otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_runs_when_the_service_ends_stops_and_is_on_the_record() {
+    let service = Service::with(&[("DRAGOMAN_SQL_SECONDS", "600")]).await;
+    let (gateway, caller) = (service.gateway.clone(), operator(&service.workspace("acme").await));
+    let op: Sql = serde_json::from_value(json!({ "sql": ENDLESS })).unwrap();
+    let call = tokio::spawn(async move { gateway.call(&caller, op, Via::new("admin.call")).await.map(drop) });
+    service.answers_a_call().await;
+    service.stop().await;
+    let ended = tokio::time::timeout(Duration::from_secs(30), call).await.expect("it goes on").unwrap();
+    assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
 }
 
 /// Nobody is ever told what this text means.

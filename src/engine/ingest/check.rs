@@ -42,12 +42,10 @@ impl Ingest {
         if request.if_exists == IfExists::Refuse {
             request.if_exists = IfExists::Replace;
         }
-        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
-        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
         // As an import: something that is dropped in its midst would leave files behind.
-        let _stops = cancel.clone().drop_guard();
-        let check = async move { this.look(&Job::new(&pass, &budget, time, cancel, on_progress), request).await };
-        tokio::spawn(check).await.map_err(Error::internal)?
+        let (this, own) = (self.clone(), job.own());
+        let _stops = own.stops();
+        tokio::spawn(async move { this.look(&own.job(), request).await }).await.map_err(Error::internal)?
     }
 
     async fn look(&self, job: &Job<'_>, request: Request) -> Result<Found> {

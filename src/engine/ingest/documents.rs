@@ -48,12 +48,10 @@ impl Ingest {
     /// # Errors
     /// As [`Ingest::import`].
     pub async fn edit(&self, job: &Job<'_>, edit: Edit) -> Result<(Dataset, Changes)> {
-        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
-        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
         // As an import: something that is dropped in its midst would leave files behind.
-        let _stops = cancel.clone().drop_guard();
-        let edit = async move { this.make_edit(&Job::new(&pass, &budget, time, cancel, on_progress), edit).await };
-        tokio::spawn(edit).await.map_err(Error::internal)?
+        let (this, own) = (self.clone(), job.own());
+        let _stops = own.stops();
+        tokio::spawn(async move { this.make_edit(&own.job(), edit).await }).await.map_err(Error::internal)?
     }
 
     async fn make_edit(&self, job: &Job<'_>, edit: Edit) -> Result<(Dataset, Changes)> {

@@ -172,13 +172,11 @@ impl Ingest {
     /// `invalid_argument` with the row and column, line, or name that is wrong; `limit_exceeded` for what cannot be
     /// done in the time or memory; `query_timeout`; and those of [`Datasets::put`]. Nothing is left behind.
     pub async fn import(&self, job: &Job<'_>, request: Request) -> Result<Imported> {
-        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
-        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
         // A task of its own, which is told to stop when nobody waits for it any more: dropped in its midst it would
         // leave files behind that something still writes, or a version that is in place and not named.
-        let _stops = cancel.clone().drop_guard();
-        let import = async move { this.make(&Job::new(&pass, &budget, time, cancel, on_progress), request).await };
-        tokio::spawn(import).await.map_err(Error::internal)?
+        let (this, own) = (self.clone(), job.own());
+        let _stops = own.stops();
+        tokio::spawn(async move { this.make(&own.job(), request).await }).await.map_err(Error::internal)?
     }
 
     /// As [`Ingest::import`], for requests each of which makes a table of another name: all are checked and read before the
@@ -187,11 +185,9 @@ impl Ingest {
     /// # Errors
     /// As [`Ingest::import`].
     pub async fn import_together(&self, job: &Job<'_>, requests: Vec<Request>) -> Result<Vec<Imported>> {
-        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
-        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
-        let _stops = cancel.clone().drop_guard();
-        let import = async move { this.make_all(&Job::new(&pass, &budget, time, cancel, on_progress), requests).await };
-        tokio::spawn(import).await.map_err(Error::internal)?
+        let (this, own) = (self.clone(), job.own());
+        let _stops = own.stops();
+        tokio::spawn(async move { this.make_all(&own.job(), requests).await }).await.map_err(Error::internal)?
     }
 
     async fn make_all(&self, job: &Job<'_>, requests: Vec<Request>) -> Result<Vec<Imported>> {
@@ -300,24 +296,18 @@ impl Ingest {
     /// The dataset as it will be, less what only the import can tell.
     fn blank(&self, org: Id<Org>, kind: Kind, request: &Request, before: Option<&Dataset>) -> Dataset {
         let now = self.clock.now();
+        let id = before.map_or_else(|| Id::new(&self.clock), |before| before.id);
         let kept = before.map(|before| before.description.clone()).unwrap_or_default();
         Dataset {
-            id: before.map_or_else(|| Id::new(&self.clock), |before| before.id),
-            org,
-            name: request.name.clone(),
             title: before.map(|before| before.title.clone()).unwrap_or_default(),
             description: if request.description.is_empty() { kept } else { request.description.clone() },
-            kind,
             externally_queryable: request.publish,
             version: Some(Id::<Version>::new(&self.clock).to_string()),
-            row_count: 0,
-            bytes: 0,
-            columns: Vec::new(),
             hidden: before.map(|before| before.hidden.clone()).unwrap_or_default(),
             source: request.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", "),
-            remote: None,
             created_at: before.map_or(now, |before| before.created_at),
             updated_at: now,
+            ..Dataset::new(id, org, request.name.as_str(), kind)
         }
     }
 

@@ -21,7 +21,7 @@ pub fn statement(dataset: &Dataset, selection: &Selection<'_>) -> String {
     let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
     let mut sql = format!("SELECT * FROM {}", name(dialect, &dataset.name));
     if let Some((column, text)) = selection.contains {
-        sql.push_str(&format!("\nWHERE {}", says(dialect, &name(dialect, column), &literal(dialect, text))));
+        sql.push_str(&format!("\nWHERE {}", says(dialect, &name(dialect, column), &dialect.text(text))));
     }
     if let Some((column, greatest_first)) = selection.sort {
         let order = if greatest_first { "DESC" } else { "ASC" };
@@ -41,7 +41,7 @@ pub fn page(statement: &str, limit: usize, offset: usize) -> String {
 pub fn by_key(dataset: &Dataset, columns: &[&str], key: &[(&str, &str)]) -> String {
     let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
     let shown: Vec<String> = columns.iter().map(|column| name(dialect, column)).collect();
-    let is = |(column, value): &(&str, &str)| format!("{} = {}", name(dialect, column), literal(dialect, value));
+    let is = |(column, value): &(&str, &str)| format!("{} = {}", name(dialect, column), dialect.text(value));
     let key: Vec<String> = key.iter().map(is).collect();
     let table = name(dialect, &dataset.name);
     format!("SELECT {} FROM {table}\nWHERE {}\nLIMIT 2", shown.join(", "), key.join(" AND "))
@@ -79,14 +79,14 @@ pub fn keyed(dataset: &Dataset, rows: Keyed<'_>) -> String {
     let columns: Vec<String> = std::iter::once(text(dialect, &key)).chain(columns).collect();
     let mut conditions = vec![format!("{key} IS NOT NULL")];
     if let Some(after) = rows.after {
-        conditions.push(format!("{key} > {}", literal(dialect, after)));
+        conditions.push(format!("{key} > {}", dialect.text(after)));
     }
     if let Some((column, value)) = rows.since {
-        let (column, value) = (name(dialect, column), literal(dialect, value));
+        let (column, value) = (name(dialect, column), dialect.text(value));
         conditions.push(format!("({column} >= {value} OR {column} IS NULL)"));
     }
     if let Some(among) = rows.among {
-        let among: Vec<String> = among.iter().map(|value| literal(dialect, value)).collect();
+        let among: Vec<String> = among.iter().map(|value| dialect.text(value)).collect();
         conditions.push(format!("{key} IN ({})", among.join(", ")));
     }
     let (columns, table, conditions) = (columns.join(", "), name(dialect, &dataset.name), conditions.join(" AND "));
@@ -133,13 +133,6 @@ fn name(dialect: Dialect, name: &str) -> String {
     }
 }
 
-fn literal(dialect: Dialect, text: &str) -> String {
-    match dialect {
-        Dialect::DuckDb | Dialect::PostgreSql => format!("'{}'", text.replace('\'', "''")),
-        Dialect::ClickHouse => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,22 +152,10 @@ mod tests {
             table: "t".into(),
         };
         Dataset {
-            id: Id::new(&clock),
-            org: Id::new(&clock),
-            name: "t".into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
-            externally_queryable: false,
             version: Some("v1".into()),
-            row_count: 0,
-            bytes: 0,
             columns: ["a", "b\"c", "d"].map(column).into(),
-            hidden: vec![],
-            source: String::new(),
             remote: engine.map(remote),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), Id::new(&clock), "t", Kind::Table)
         }
     }
 
@@ -186,7 +167,8 @@ mod tests {
         for engine in [None, Some(SourceEngine::Postgres)] {
             assert_eq!(by_key(&table(engine), &["d", "b\"c"], &key), duckdb);
         }
-        let clickhouse = "SELECT \"d\", \"b\\\"c\" FROM \"t\"\nWHERE \"a\" = '1\\' OR \\'1\\'=\\'1' AND \"b\\\"c\" = 'x\\\\'\nLIMIT 2";
+        let clickhouse =
+            "SELECT \"d\", \"b\\\"c\" FROM \"t\"\nWHERE \"a\" = '1'' OR ''1''=''1' AND \"b\\\"c\" = 'x\\\\'\nLIMIT 2";
         assert_eq!(by_key(&table(Some(SourceEngine::ClickHouse)), &["d", "b\"c"], &key), clickhouse);
     }
 
@@ -199,7 +181,7 @@ mod tests {
         let postgres = "SELECT * FROM \"t\"\nWHERE strpos(lower(CAST(\"b\"\"c\" AS text)), lower('it''s \\ 5%')) > 0\n\
                         ORDER BY \"a\" DESC NULLS LAST";
         assert_eq!(statement(&table(Some(SourceEngine::Postgres)), &selection), postgres);
-        let clickhouse = "SELECT * FROM \"t\"\nWHERE position(lower(toString(\"b\\\"c\")), lower('it\\'s \\\\ 5%')) > 0\n\
+        let clickhouse = "SELECT * FROM \"t\"\nWHERE position(lower(toString(\"b\\\"c\")), lower('it''s \\\\ 5%')) > 0\n\
                           ORDER BY \"a\" DESC NULLS LAST";
         assert_eq!(statement(&table(Some(SourceEngine::ClickHouse)), &selection), clickhouse);
     }

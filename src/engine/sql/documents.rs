@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::import::memory_mb;
 use super::{Outcome, SqlEngine, Task, TaskLimits};
+use crate::base::clock::whole_millis;
 use crate::engine::extract::Found;
 use crate::engine::extract::bucket::Said;
 use crate::engine::extract::sheets::Sheet;
@@ -83,7 +84,7 @@ impl SqlEngine {
         let limits = TaskLimits {
             memory_mb: memory_mb(&self.budgets),
             threads: 1,
-            time_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            time_ms: whole_millis(time),
             rows: 0,
             bytes: 0,
         };

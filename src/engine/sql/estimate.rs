@@ -89,22 +89,11 @@ mod tests {
     fn table(name: &str, rows: i64) -> Dataset {
         let clock = Clock::manual(0);
         Dataset {
-            id: Id::new(&clock),
-            org: Id::new(&clock),
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
-            remote: None,
             row_count: rows,
             bytes: rows * 10,
-            columns: vec![],
-            hidden: vec![],
-            source: String::new(),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), Id::new(&clock), name, Kind::Table)
         }
     }
 

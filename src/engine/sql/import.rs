@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, SqlEngine, Task, TaskLimits};
+use crate::base::clock::whole_millis;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 use crate::model::column_change::{ColumnChange, Hint};
@@ -107,7 +108,7 @@ impl SqlEngine {
         let limits = TaskLimits {
             memory_mb: memory_mb(&self.budgets),
             threads: self.budgets.sql_threads,
-            time_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            time_ms: whole_millis(time),
             rows: 0,
             bytes: 0,
         };

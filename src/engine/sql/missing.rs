@@ -115,22 +115,10 @@ mod tests {
         let clock = Clock::manual(0);
         let columns = columns.iter().map(|name| ColumnInfo { name: (*name).to_owned(), ..ColumnInfo::default() });
         Dataset {
-            id: Id::new(&clock),
-            org: Id::new(&clock),
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
-            remote: None,
-            row_count: 0,
-            bytes: 0,
             columns: columns.collect(),
-            hidden: vec![],
-            source: String::new(),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), Id::new(&clock), name, Kind::Table)
         }
     }
 

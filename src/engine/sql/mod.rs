@@ -52,11 +52,13 @@ use self::results::RESULT_BYTES;
 use self::rows::Row;
 use self::warm::Bound;
 use self::wire::{Outcome, Rows, TableFile, Tables, Task, TaskLimits};
+use crate::base::clock::whole_millis;
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::turns::Turns;
+use crate::model::access::Pass;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{Dialect, quoted};
@@ -169,16 +171,20 @@ impl SqlEngine {
             Place::Here(tables) => (tables, limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes))),
             Place::There(source, tables) => {
                 job.says(RUNS, "Running the query");
-                let answer = self.sources()?.query(job, source, &tables, sql).await;
-                let (table, execution_ms) = answer.map_err(|error| missing::of_server(error, &tables))?;
+                let (table, execution_ms) = match self.sources()?.query(job, source, &tables, sql).await {
+                    Ok(answer) => answer,
+                    Err(error) => return Err(explained(job.pass, error, sql).await),
+                };
                 let table = rows::as_rows(table)?;
                 let dialect = tables.first().and_then(|dataset| dataset.dialect()).unwrap_or(Dialect::PostgreSql);
                 let used = tables.iter().map(|dataset| dataset.name.clone()).collect();
                 return Ok(Answer { table, execution_ms, used, judged_us: 0, dialect });
             }
         };
-        let answer = self.run(job, self.bound_to_all(job, &tables)?, &tables, sql, limits).await;
-        answer.map_err(|error| estimate::explained(missing::explained(error, &tables), job.pass.datasets(), sql))
+        match self.run(job, self.bound_to_all(job, &tables)?, &tables, sql, limits).await {
+            Err(error) => Err(explained(job.pass, error, sql).await),
+            answer => answer,
+        }
     }
 
     /// The first rows of a table, in the file's order.
@@ -361,6 +367,18 @@ fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
     Share { workers, warm_bytes: (4 * running).min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
 }
 
+/// A failure with what is known of columns and tables. One source alone may have 20,000 columns, and a name is compared
+/// with each in up to 64 times 64 steps: not where others wait for the thread.
+async fn explained(pass: &Pass, error: Error, sql: &str) -> Error {
+    let (pass, sql) = (pass.clone(), sql.to_owned());
+    let explained = tokio::task::spawn_blocking(move || match place(pass.datasets(), &sql) {
+        Ok(Place::Here(tables)) => estimate::explained(missing::explained(error, &tables), pass.datasets(), &sql),
+        Ok(Place::There(_, tables)) => missing::of_server(error, &tables),
+        Err(_) => error,
+    });
+    explained.await.unwrap_or_else(Error::internal)
+}
+
 /// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
 fn or_erased<'f>(error: Error, mut files: impl Iterator<Item = &'f Path>) -> Error {
     match error.code == Code::InternalError && files.any(|file| !file.exists()) {
@@ -377,7 +395,7 @@ fn limits(job: &Job<'_>, rows: usize, bytes: usize) -> TaskLimits {
     TaskLimits {
         memory_mb: job.budget.sql_memory_mb,
         threads: job.budget.sql_threads,
-        time_ms: u64::try_from(job.budget.sql_time.as_millis()).unwrap_or(u64::MAX),
+        time_ms: whole_millis(job.budget.sql_time),
         rows,
         bytes,
     }
@@ -385,8 +403,43 @@ fn limits(job: &Job<'_>, rows: usize, bytes: usize) -> TaskLimits {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+    use serde_json::json;
+
     use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::id::Id;
     use crate::config::Limits;
+    use crate::model::access::{Action, Catalogue, Want, authorize};
+    use crate::model::caller::Caller;
+    use crate::model::dataset::ColumnInfo;
+    use crate::model::org::Org;
+
+    /// While the only thread for long work is taken, nothing of it is done on the one that others wait for.
+    #[test]
+    fn the_nearest_column_is_looked_for_where_nobody_waits() {
+        let clock = Clock::manual(0);
+        let id = Id::new(&clock);
+        let org = Org { id, slug: "acme".into(), name: "Acme".into(), connectivity_enabled: true, created_at: 0 };
+        let columns = vec![ColumnInfo { name: "amount".into(), ..ColumnInfo::default() }];
+        let version = Some("v1".into());
+        let sales = Dataset { version, columns, ..Dataset::new(Id::new(&clock), id, "sales", Kind::Table) };
+        let catalogue = Catalogue::new(org, vec![sales]);
+        let pass = authorize(&Caller::operator(id, "r".into()), &catalogue, Action::RunSql, &Want::All).unwrap();
+        let details = json!({ "missing_column": "amuont", "used": ["sales"] });
+        let error = Error::new(Code::InvalidArgument, "x").with(details);
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let (go, gate) = std::sync::mpsc::channel();
+            let taken = tokio::task::spawn_blocking(move || gate.recv());
+            let mut explained = std::pin::pin!(explained(&pass, error, "SELECT amuont FROM sales"));
+            assert!(explained.as_mut().now_or_never().is_none());
+            go.send(()).unwrap();
+            taken.await.unwrap().unwrap();
+            let error = explained.await;
+            assert!(error.message.contains("Did you mean amount?"), "{error}");
+        });
+    }
 
     #[test]
     fn memory_is_divided_and_never_overcommitted() {

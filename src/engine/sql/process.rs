@@ -14,6 +14,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::oneshot;
 
 use super::wire::{self, Confinement, Failure, Outcome, Reply};
+use crate::base::clock::whole_millis;
 use crate::engine::job::{OnProgress, Progress};
 use crate::model::error::{Code, Error};
 
@@ -221,9 +222,8 @@ impl Controls<'_> {
 
 /// The deadline of a query passed.
 pub(super) fn too_slow(time: Duration) -> Error {
-    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let message = "The query took longer than allowed and was stopped. Read fewer rows, join less, or aggregate first.";
-    Error::new(Code::QueryTimeout, message).with(json!({ "limit": "time", "limit_ms": millis }))
+    Error::new(Code::QueryTimeout, message).with(json!({ "limit": "time", "limit_ms": whole_millis(time) }))
 }
 
 /// Workers die with the thread that started them (`PR_SET_PDEATHSIG`), so that one thread starts them all and lives

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Outcome, SqlEngine, Task, TaskLimits, limits};
 use crate::base::bounded::Bounded;
+use crate::base::clock::whole_millis;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;
@@ -70,7 +71,7 @@ impl SqlEngine {
         }
         // All the time of the call: no text of a caller's runs here.
         let time = job.time_left();
-        let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let time_ms = whole_millis(time);
         let limits = TaskLimits { time_ms, ..limits(job, 0, 0) };
         let file = self.file(dataset)?;
         let task = Task::Profile { file: file.clone(), limits };

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::place::Place;
 use super::report::{Check, Outcome, Report};
+use crate::base::clock::whole_millis;
 use crate::base::outbound::{FetchLimits, Refused, Trusted, Whereabouts, send, whereabouts};
 use crate::base::secret::Secret;
 use crate::config::Config;
@@ -83,7 +84,7 @@ impl<'a> Probe<'a> {
         let request = request.body(body).map_err(|problem| Refused::Failed(problem.to_string()))?;
         let started = Instant::now();
         let response = send(request, trusted, LIMITS).await?;
-        let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let latency = whole_millis(started.elapsed());
         self.latencies.push(latency);
         let body = json_of(response.body());
         Ok(Answer { response, body, latency })

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::clock::whole_millis;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
@@ -75,7 +76,7 @@ pub struct Stats {
 
 impl Stats {
     fn since(began: Instant) -> Self {
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ms = whole_millis(began.elapsed());
         Self { mode: None, k_requested: None, k_returned: None, ms }
     }
 }

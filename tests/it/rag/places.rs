@@ -111,6 +111,8 @@ async fn a_person_begins_it_on_the_page_of_documents() {
     for part in [own.as_str(), "Each file of the folder <bdi>handbook</bdi>", "The last run brought 1 new"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+    let last = shop.service.last_audit(&shop.org).await.target;
+    assert!(last.starts_with("list_document_syncs"), "no dataset is asked for by itself: {last}");
     fs::write(folder.path().join("d.md"), "# D\n\nOne more.\n").unwrap();
     assert_eq!(send(&ann, at, "sync", &[("name", "handbook")]).await.status(), 303);
     assert_eq!(counts(&shop.ended("handbook").await), [1, 0, 0, 0, 2]);

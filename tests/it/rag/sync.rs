@@ -1,6 +1,7 @@
 //! Documents that are kept from tables: rows come, change and go, and their documents with them.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dragoman::base::clock::Clock;
@@ -13,6 +14,8 @@ use dragoman::model::org::Org;
 use dragoman::model::sync::{DocumentSync, Mapping, Origin, Run, State};
 use dragoman::ops::publish::Publish;
 use dragoman::store;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::console::{person, send};
@@ -227,6 +230,50 @@ async fn what_cannot_be_kept_is_said_by_its_name() {
     // Rows of equal texts are documents of their own.
     assert_eq!(shop.set(set("id", "body", "posts")).await.0, 200);
     assert_eq!(counts(&shop.ended("texts").await), [2, 0, 0, 0, 2]);
+    shop.service.stop().await;
+}
+
+/// Processes that have a file of a folder open, whether it was removed or not.
+fn holders(folder: &Path) -> Vec<Pid> {
+    let holds = |process: &i32| {
+        let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|file| file.starts_with(folder))
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok());
+    numbers.filter(holds).map(Pid::from_raw).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_leaves_no_worker_that_holds_a_table_which_was_erased_meanwhile() {
+    let shop = Shop::open(Service::with(&[("DRAGOMAN_SQL_KNOWN_MB", "0")]).await, FIRST).await;
+    assert_eq!(shop.set(posts()).await.0, 200);
+    shop.ended("texts").await;
+    let (id, data) = (shop.dataset("posts").await, shop.service.config.data_dir.canonicalize().unwrap());
+    let folder = data.join(format!("workspaces/{}/tables/{id}", shop.org.id));
+    let [worker] = holders(&folder)[..] else { panic!("one worker") };
+
+    // It has the first statement of the next run, and answers it when the table is gone.
+    kill(worker, Signal::SIGSTOP).unwrap();
+    shop.ask("rag_admin_sync", json!({ "source_names": ["texts"] })).await;
+    let end = Instant::now() + Duration::from_secs(30);
+    let state = async || {
+        let (_, listed) = shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await;
+        listed["syncs"][0]["run"]["state"].clone()
+    };
+    while state().await == "waiting" {
+        assert!(Instant::now() < end, "the run does not begin");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let path = format!("/datasets/{id}?name=posts");
+    let (status, gone) = shop.service.manage(&shop.admin, "DELETE", &path, None).await;
+    assert_eq!(status, 200, "{gone}");
+    let _one_that_was_let_go_of_already = kill(worker, Signal::SIGCONT);
+    shop.ended("texts").await;
+    while !holders(&folder).is_empty() {
+        assert!(Instant::now() < end, "a worker still holds it");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     shop.service.stop().await;
 }
 

@@ -15,7 +15,7 @@ use crate::base::clock::Clock;
 use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::base::outbound::Refused;
-use crate::base::secret::{MasterKey, Secret, base64url, from_base64url};
+use crate::base::secret::{MasterKey, Secret};
 use crate::engine::extract::bucket::{Page, Refusal, Said};
 use crate::engine::job::Job;
 use crate::model::error::{Code, Error, Result};
@@ -151,14 +151,11 @@ fn label(org: Id<Org>, bucket: &Bucket) -> String {
 }
 
 fn seal(master: &MasterKey, org: Id<Org>, bucket: &Bucket, secret: &Secret) -> Result<String> {
-    let sealed = master.seal(&label(org, bucket), secret.expose().as_bytes());
-    Ok(base64url(&sealed.map_err(Error::internal)?))
+    master.seal_secret(&label(org, bucket), secret).map_err(Error::internal)
 }
 
 fn unseal(master: &MasterKey, org: Id<Org>, bucket: &Bucket, sealed: &str) -> Result<Secret> {
-    let sealed = from_base64url(sealed).ok_or_else(|| Error::internal("a sealed secret is damaged"))?;
-    let plain = master.open(&label(org, bucket), &sealed).map_err(Error::internal)?;
-    Ok(Secret::new(String::from_utf8(plain).map_err(Error::internal)?))
+    master.open_secret(&label(org, bucket), sealed).map_err(Error::internal)
 }
 
 impl Objects {

@@ -16,6 +16,7 @@ use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::{Document, Facts, Markup, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::Mapping;
+use crate::store;
 
 /// Rows of a table that may be kept as documents.
 const MOST: usize = 200_000;
@@ -83,6 +84,22 @@ pub(super) async fn follow(
     cursor: Option<&str>,
 ) -> Result<Synced> {
     let (table, mapping) = checked(job, mapping)?;
+    let followed = follow_rows(on, job, run, (table, mapping), cursor).await;
+    // Of a table that was erased or replaced meanwhile, the run may have left something since it was forgotten.
+    let now = async { store::datasets::by_id(&mut on.db.read_tenant(table.org).await?, table.org, table.id).await };
+    if !matches!(now.await, Ok(Some(now)) if now.version == table.version) {
+        on.datasets.forget(table);
+    }
+    followed
+}
+
+async fn follow_rows(
+    on: &Ingest,
+    job: &Job<'_>,
+    run: Run<'_>,
+    (table, mapping): (&Dataset, Mapping),
+    cursor: Option<&str>,
+) -> Result<Synced> {
     let budget = Budgets { sql_chars: usize::MAX, sql_rows: KEYS, reply_bytes: PAGE_BYTES, ..job.budget.clone() };
     let known = known_rows(on, job, &run.sync.name, &mapping.prefix()).await?;
     let mut rows = Rows { table, mapping, budget, known, missing: HashSet::new(), run };

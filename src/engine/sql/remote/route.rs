@@ -171,19 +171,8 @@ mod tests {
         let org = Id::new(&clock);
         let (shop, log) = (Id::new(&clock), Id::new(&clock));
         let dataset = |name: &str, source: Option<(Id<Source>, &str, SourceEngine)>| Dataset {
-            id: Id::new(&clock),
-            org,
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("1".into()),
-            row_count: 0,
-            bytes: 0,
-            columns: vec![],
-            hidden: vec![],
-            source: String::new(),
             remote: source.map(|(source, source_name, engine)| RemoteTable {
                 source,
                 source_name: source_name.into(),
@@ -191,8 +180,7 @@ mod tests {
                 schema: "s".into(),
                 table: name.into(),
             }),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), org, name, Kind::Table)
         };
         let of_shop = Some((shop, "shop", SourceEngine::Postgres));
         let all = vec![

@@ -14,10 +14,10 @@ use super::open::{Key, OpenSource, OpenSources};
 use super::postgres::{Login, Postgres};
 use super::server::{Server, Tested};
 use super::{Catalogue, Declared, FoundTable, Permitted, RemoteLimits};
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, whole_millis};
 use crate::base::id::Id;
 use crate::base::peers::PrivateHost;
-use crate::base::secret::{MasterKey, Secret, base64url, from_base64url};
+use crate::base::secret::{MasterKey, Secret};
 use crate::config::Config;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind, is_name, name_from_file};
@@ -314,7 +314,7 @@ impl Sources {
         if problem.is_some() == source.problem.is_empty() {
             self.note(&source, problem).await?;
         }
-        Ok((answer?, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)))
+        Ok((answer?, whole_millis(started.elapsed())))
     }
 
     /// A source of the workspace. One that is not registered any more is closed.
@@ -389,16 +389,12 @@ impl Sources {
     }
 
     fn seal(&self, org: Id<Org>, id: Id<Source>, address: &str, password: &Secret) -> Result<String> {
-        let sealed = self.0.master.seal(&Self::label(org, id, address), password.expose().as_bytes());
-        Ok(base64url(&sealed.map_err(Error::internal)?))
+        self.0.master.seal_secret(&Self::label(org, id, address), password).map_err(Error::internal)
     }
 
     fn unseal(&self, source: &Source) -> Result<Secret> {
         let label = Self::label(source.org, source.id, &source.address);
-        let sealed =
-            from_base64url(&source.sealed_password).ok_or_else(|| Error::internal("a sealed password is damaged"))?;
-        let plain = self.0.master.open(&label, &sealed).map_err(Error::internal)?;
-        Ok(Secret::new(String::from_utf8(plain).map_err(Error::internal)?))
+        self.0.master.open_secret(&label, &source.sealed_password).map_err(Error::internal)
     }
 
     /// Makes the datasets of a source what its catalogue says.
@@ -431,19 +427,14 @@ impl Sources {
                 Some(before) => before.name.clone(),
                 None => free_name(&mut names, &table),
             };
+            let id = before.as_ref().map_or_else(|| Id::new(&self.0.clock), |before| before.id);
             let dataset = Dataset {
-                id: before.as_ref().map_or_else(|| Id::new(&self.0.clock), |before| before.id),
-                org: source.org,
-                name,
                 title: before.as_ref().map(|before| before.title.clone()).unwrap_or_default(),
                 description: table.description,
-                kind: Kind::Table,
-                externally_queryable: false,
                 version: Some(version.clone()),
                 row_count: table.row_count.unwrap_or(0),
                 bytes: table.bytes.unwrap_or(0),
                 columns: table.columns,
-                hidden: vec![],
                 source: format!("{}: {}.{}", source.name, table.schema, table.table),
                 remote: Some(RemoteTable {
                     source: source.id,
@@ -454,6 +445,7 @@ impl Sources {
                 }),
                 created_at: before.as_ref().map_or(now, |before| before.created_at),
                 updated_at: now,
+                ..Dataset::new(id, source.org, name, Kind::Table)
             };
             store::datasets::put(tx, &dataset).await?;
         }

@@ -28,22 +28,11 @@ impl World {
         let org =
             Org { id: Id::new(&clock), slug: "a".into(), name: "A".into(), connectivity_enabled: true, created_at: 0 };
         let table = Dataset {
-            id: Id::new(&clock),
-            org: org.id,
-            name: "t".into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
-            remote: None,
             row_count: 25,
             bytes: 1,
-            columns: vec![],
-            hidden: vec![],
-            source: String::new(),
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(Id::new(&clock), org.id, "t", Kind::Table)
         };
         Self { results: Results::new(clock.clone()), clock, org, table }
     }

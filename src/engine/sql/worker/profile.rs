@@ -6,6 +6,7 @@
 //! its estimates stand, and frequent values come from a sample of the rows.
 
 mod class;
+mod look;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,11 +14,13 @@ use std::time::{Duration, Instant};
 use duckdb::{Connection, Row};
 
 use self::class::{Class, estimated_median, finite, median};
+use self::look::looked_at;
+pub(super) use self::look::personal_kind;
 use super::instance::{self, internal};
 use super::problem;
 use crate::engine::sql::wire::TaskLimits;
 use crate::model::error::{Code, Error, Result};
-use crate::model::personal::{self, Content};
+use crate::model::personal;
 use crate::model::profile::{ColumnProfile, Figure, Profile, TopValue};
 use crate::model::source::quoted;
 
@@ -34,14 +37,11 @@ const ALL_ROWS: u32 = 60;
 const MEDIAN_ROWS: i64 = 100_000;
 /// Rows of the sample for frequent values.
 const TOP_SAMPLE: i64 = 100_000;
-/// Values that are looked at for personal data.
-const VALUES: i64 = 1_000;
 /// Frequent values shown.
 const TOP: usize = 5;
-/// Characters of a value, of a type, and of a value that is looked at for personal data.
+/// Characters of a value, and of a type.
 const VALUE_CHARS: usize = 100;
 const TYPE_CHARS: usize = 200;
-const LOOK_CHARS: usize = 500;
 /// Percent of the time after which the rest is estimated, and after which it is left out.
 const HURRY: u128 = 50;
 const LATE: u128 = 80;
@@ -427,53 +427,6 @@ fn of_all(rows: i64, read: i64, filled: i64, distinct: i64) -> (i64, i64) {
     let nulls = (empty * rows as f64).round() as i64;
     let differ = distinct * 10 > filled * 8;
     (nulls, if differ { rows - nulls } else { distinct })
-}
-
-/// A sample of a column's values, to be looked at for personal data.
-fn looked_at(
-    connection: &Connection,
-    table: &str,
-    column: &str,
-    class: Class,
-    filled: i64,
-) -> duckdb::Result<Vec<String>> {
-    let step = (filled / VALUES).max(1);
-    let value = match class {
-        Class::Float | Class::Decimal => {
-            format!("coalesce(TRY_CAST({column} AS HUGEINT)::VARCHAR, {column}::VARCHAR)")
-        }
-        _ => format!("CAST({column} AS VARCHAR)"),
-    };
-    let sql = format!(
-        "SELECT left({value}, {LOOK_CHARS}) FROM {table} WHERE {column} IS NOT NULL AND hash(rowid) % {step} = 0
-         LIMIT {VALUES}"
-    );
-    let mut statement = connection.prepare(&sql)?;
-    statement.query_map([], |row| row.get(0))?.collect()
-}
-
-/// What a column of a new table seems to say of people: what its profile will say of it. `filled` are its values.
-pub(super) fn personal_kind(
-    connection: &Connection,
-    table: &str,
-    name: &str,
-    r#type: &str,
-    filled: i64,
-) -> duckdb::Result<Option<personal::Kind>> {
-    let (class, column) = (Class::of(r#type), quoted(name));
-    let finite = if class == Class::Float { format!("FILTER (WHERE isfinite({column}))") } else { String::new() };
-    let greatest: Option<String> = match class.content() {
-        Content::Whole => {
-            let sql = format!("SELECT CAST(max({column}) {finite} AS VARCHAR) FROM {table}");
-            connection.query_row(&sql, [], |row| row.get(0))?
-        }
-        _ => None,
-    };
-    let values = match filled > 0 && class.could_be_personal(greatest.as_deref()) {
-        true => looked_at(connection, table, &column, class, filled)?,
-        false => Vec::new(),
-    };
-    Ok(personal::judge_column(name, r#type, &values).map(|finding| finding.kind))
 }
 
 fn columns(connection: &Connection) -> duckdb::Result<Vec<(String, String)>> {

@@ -54,17 +54,14 @@ impl Kept {
     pub(super) async fn of(room: &Room<'_>, schema: &Schema, sent: Option<&Sent<'_>>) -> Result<Self> {
         let is_table = schema.r#type == Kind::Table;
         let mut followed = Vec::new();
-        let Listed { syncs, folders } = room.ask(ListSyncs {}).await?;
+        let Listed { syncs, folders, ids } = room.ask(ListSyncs {}).await?;
         for sync in syncs {
             let table = sync.origin.table().map(|mapping| &mapping.table);
             let (own, other) = if is_table { (table, Some(&sync.name)) } else { (Some(&sync.name), table) };
             if own != Some(&schema.table_name) {
                 continue;
             }
-            let other = match other {
-                Some(other) => found(room, other).await,
-                None => None,
-            };
+            let other = other.and_then(|other| ids.get(other).copied());
             followed.push(Followed { sync, own: None, other });
         }
         let offer = if is_table { Offer::of(schema, sent.map(|sent| sent.params)) } else { None };
@@ -75,20 +72,11 @@ impl Kept {
 
     /// All of a workspace, and the forms that begin new ones.
     pub(super) async fn all(room: &Room<'_>, sent: Option<&Sent<'_>>) -> Result<Self> {
-        let Listed { syncs, folders } = room.ask(ListSyncs {}).await?;
-        let mut followed = Vec::new();
-        for sync in syncs {
-            let own = if sync.last_sync.is_some() { found(room, &sync.name).await } else { None };
-            followed.push(Followed { sync, own, other: None });
-        }
+        let Listed { syncs, folders, ids } = room.ask(ListSyncs {}).await?;
+        let own = |sync: Shown| Followed { own: ids.get(&sync.name).copied(), sync, other: None };
+        let followed = syncs.into_iter().map(own).collect();
         Ok(Self { followed, offer: None, forms: places::forms(&folders, true, sent) })
     }
-}
-
-/// The dataset of a name, where it is there.
-async fn found(room: &Room<'_>, name: &str) -> Option<Id<Dataset>> {
-    let of = GetSchema { dataset_id: Some(name.to_owned()), ..GetSchema::default() };
-    room.ask(of).await.ok().and_then(|found| found.one.map(|one| one.dataset_id))
 }
 
 impl Offer {
