@@ -27,18 +27,26 @@ impl Clock {
     pub fn now(&self) -> Millis {
         match &self.0 {
             Some(fixed) => fixed.load(Ordering::SeqCst),
-            None => {
-                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
-            }
+            None => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, millis),
         }
     }
 
     /// Moves a manual clock forward; the system's clock does not move.
     pub fn advance(&self, by: Duration) {
         if let Some(fixed) = &self.0 {
-            fixed.fetch_add(by.as_millis() as Millis, Ordering::SeqCst);
+            fixed.fetch_add(millis(by), Ordering::SeqCst);
         }
     }
+}
+
+/// A span in whole milliseconds. The longest count as 70 million years, which can be added to any moment.
+pub fn millis(span: Duration) -> Millis {
+    Millis::try_from(span.as_millis()).unwrap_or(Millis::MAX).min(Millis::MAX / 4)
+}
+
+/// As [`millis`], for counts without a sign, and without an end.
+pub fn whole_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// `2026-11-21T22:07:48.123Z`, the form of every time that leaves the service (RFC 3339, UTC).
@@ -63,6 +71,14 @@ mod tests {
         assert_eq!(clock.now(), 1_000);
         twin.advance(Duration::from_secs(2));
         assert_eq!(clock.now(), 3_000);
+    }
+
+    #[test]
+    fn the_longest_span_can_be_added_to_a_moment() {
+        assert_eq!(millis(Duration::from_micros(1_999)), 1);
+        assert_eq!(Clock::system().now().checked_add(millis(Duration::MAX)).map(|at| at > 0), Some(true));
+        assert_eq!(whole_millis(Duration::from_micros(1_999)), 1);
+        assert_eq!(whole_millis(Duration::MAX), u64::MAX);
     }
 
     #[test]

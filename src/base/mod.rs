@@ -9,6 +9,7 @@ pub mod id;
 pub mod json;
 pub mod local;
 pub mod mail;
+pub mod markup;
 pub mod memory;
 pub mod nearest;
 pub mod outbound;

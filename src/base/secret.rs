@@ -204,6 +204,17 @@ impl MasterKey {
         Ok(plain.to_vec())
     }
 
+    /// A secret sealed as by [`MasterKey::seal`], in URL-safe base64.
+    pub fn seal_secret(&self, label: &str, secret: &Secret) -> Result<String, NotOpened> {
+        Ok(base64url(&self.seal(label, secret.expose().as_bytes())?))
+    }
+
+    /// The inverse of [`MasterKey::seal_secret`].
+    pub fn open_secret(&self, label: &str, sealed: &str) -> Result<Secret, NotOpened> {
+        let sealed = from_base64url(sealed).ok_or(NotOpened)?;
+        String::from_utf8(self.open(label, &sealed)?).map(Secret).map_err(|_| NotOpened)
+    }
+
     fn aead(&self) -> Result<RandomizedNonceKey, NotOpened> {
         RandomizedNonceKey::new(&AES_256_GCM, &self.derive("seal")).map_err(|_| NotOpened)
     }
@@ -222,6 +233,15 @@ mod tests {
         assert!(MasterKey::generate().open("kid-1", &sealed).is_err());
         assert!(key.open("kid-1", &sealed[..5]).is_err());
         assert!(!sealed.windows(7).any(|w| w == b"private"));
+    }
+
+    #[test]
+    fn a_secret_is_sealed_as_text_and_opens_as_it_was() {
+        let (key, secret) = (MasterKey::generate(), Secret::new("wJalrXUtnFEMI"));
+        let sealed = key.seal_secret("source 1", &secret).unwrap();
+        assert_eq!(key.open_secret("source 1", &sealed).unwrap(), secret);
+        assert!(key.open_secret("source 2", &sealed).is_err());
+        assert!(key.open_secret("source 1", &format!("{sealed}=")).is_err());
     }
 
     #[test]

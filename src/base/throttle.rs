@@ -18,7 +18,7 @@ use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, whole_millis};
 pub use accounts::{Accounts, TryingAccount};
 use failures::Failures;
 pub use failures::Trying;
@@ -214,7 +214,7 @@ impl<K: Clone + Eq + Hash> Rate<K> {
         }
         self.limiter.check_key(key).map_err(|until| {
             let wait = until.wait_time_from(self.ticks.now());
-            u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1000).max(1)
+            whole_millis(wait).div_ceil(1000).max(1)
         })
     }
 }

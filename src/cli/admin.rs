@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::app::Office;
-use crate::base::clock::{Millis, rfc3339};
+use crate::base::clock::{Millis, millis, rfc3339};
 use crate::base::json::put;
 use crate::base::secret::{Secret, random_token};
 use crate::engine::sql::remote::sources::Sources;
@@ -282,7 +282,7 @@ async fn token(command: Token, identity: &Identity) -> Result<Said> {
     match command {
         Token::Create { workspace, label, scopes, expires_in_days } => {
             let org = find_org(identity, &workspace).await?;
-            let day = Duration::from_secs(24 * 60 * 60).as_millis() as Millis;
+            let day = millis(Duration::from_secs(24 * 60 * 60));
             let expires_at = expires_in_days.map(|days| identity.clock().now() + Millis::from(days) * day);
             let (token, secret) = identity.create_token(org.id, &label, &scopes, expires_at).await?;
             let mut facts = token_facts(&token);

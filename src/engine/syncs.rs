@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 use crate::base::id::Id;
 use crate::base::secret::random_token;
 use crate::engine::job::Job;
@@ -137,7 +137,8 @@ impl Syncs {
     pub async fn take(&self) -> Result<Option<DocumentSync>> {
         let now = self.clock.now();
         let mut tx = self.db.everyone().await?;
-        let taken = store::syncs::take(&mut tx, &self.node, &self.wanted_run(now).job_id, now, now + lease()).await?;
+        let taken =
+            store::syncs::take(&mut tx, &self.node, &self.wanted_run(now).job_id, now, now + millis(LEASE)).await?;
         tx.commit().await?;
         Ok(taken)
     }
@@ -148,7 +149,7 @@ impl Syncs {
     /// The database fails; the next word may come through.
     pub async fn hold(&self, sync: &DocumentSync, run: &Run) -> Result<bool> {
         let mut tx = self.db.tenant(sync.org).await?;
-        let is_held = store::syncs::hold(&mut tx, sync, &self.node, run, self.clock.now() + lease()).await?;
+        let is_held = store::syncs::hold(&mut tx, sync, &self.node, run, self.clock.now() + millis(LEASE)).await?;
         tx.commit().await?;
         Ok(is_held)
     }
@@ -190,8 +191,4 @@ fn no_such(name: &str, known: &[DocumentSync]) -> Error {
         known => format!("These are: {}.", known.join(", ")),
     };
     Error::invalid("source_names", format!("{name:?} is kept from nothing. {which}"))
-}
-
-fn lease() -> Millis {
-    Millis::try_from(LEASE.as_millis()).unwrap_or(Millis::MAX / 4)
 }

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 use crate::base::id::Id;
 use crate::engine::files::{self, Files};
 use crate::model::error::{Code, Error, Result};
@@ -132,7 +132,7 @@ impl Uploads {
         let folder = self.files.uploads(sender.org);
         std::fs::create_dir_all(&folder).map_err(Error::internal)?;
         files::room_for(&folder, size).map_err(Error::internal)?;
-        let life = Millis::try_from(LIFE.as_millis()).unwrap_or(Millis::MAX);
+        let life = millis(LIFE);
         let upload = Upload {
             id: Id::new(&self.clock),
             owner: sender.credential.to_owned(),

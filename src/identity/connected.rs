@@ -2,7 +2,7 @@
 
 use super::Identity;
 use super::clients::verified_host;
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
@@ -26,7 +26,7 @@ impl Identity {
     /// A person's grants in force in all their workspaces, the last used first.
     pub async fn connections(&self, user: Id<User>) -> Result<Vec<ConnectedRow>> {
         let now = self.0.clock.now();
-        let since = now - self.0.config.limits.lifetimes.refresh.as_millis() as Millis;
+        let since = now - millis(self.0.config.limits.lifetimes.refresh);
         Ok(connected::of_user(self.0.db.pool(), user, now, since).await?)
     }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Identity;
 use super::proven::{Proven, Refusal};
 use super::uses::Uses;
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_bytes, same};
 use crate::model::access::{ExtScope, Rights, Role};
@@ -152,7 +152,7 @@ impl Identity {
             ..old
         };
         let secret = self.insert_token(&mut tx, &mut new).await?;
-        let ends_at = now.saturating_add(Millis::try_from(overlap.as_millis()).unwrap_or(Millis::MAX));
+        let ends_at = now.saturating_add(millis(overlap));
         if !tokens::replace(&mut tx, org, id, &new.id, ends_at, now).await? {
             return Err(Error::not_found("token in force"));
         }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::Identity;
 use super::clients::OAuthClient;
 use super::grants::{Approval, GrantError, TokenPair, client_blocked, not_a_member};
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::secret::{Secret, checked_token, hmac_hex, is_well_formed, random_bytes, sha256_hex};
 use crate::model::access::Scope;
 use crate::model::error::Result;
@@ -96,7 +96,7 @@ impl Identity {
             state: State::Waiting,
             grant: None,
             created_at: now,
-            expires_at: now + lifetime.as_millis() as Millis,
+            expires_at: now + millis(lifetime),
             polled_at: None,
             poll_seconds: INTERVAL,
         };

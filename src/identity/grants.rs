@@ -4,7 +4,7 @@
 
 use super::Identity;
 use super::token::read_scopes;
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::base::secret::{
     Secret, base64url, checked_token, checked_token_of, hmac_bytes, is_well_formed, same, sha256, sha256_hex,
@@ -138,12 +138,12 @@ impl Identity {
             redirect_uri: approval.redirect_uri,
             code_digest: sha256_hex(code.expose().as_bytes()),
             code_challenge: approval.code_challenge,
-            code_expires_at: now + lifetimes.code.as_millis() as Millis,
+            code_expires_at: now + millis(lifetimes.code),
             auth_time: approval.auth_time,
             acr: approval.acr,
             created_at: now,
             redeemed_at: None,
-            ends_at: now + lifetimes.refresh_absolute.as_millis() as Millis,
+            ends_at: now + millis(lifetimes.refresh_absolute),
             revoked_at: None,
             session_hash: approval.session_hash,
         }
@@ -221,7 +221,7 @@ impl Identity {
         let token = token.ok_or(GrantError::InvalidGrant("the refresh token is not valid"))?;
         let successor = self.successor(presented.token);
         if let Some(superseded_at) = token.superseded_at {
-            let retry = self.0.config.limits.lifetimes.refresh_retry.as_millis() as Millis;
+            let retry = millis(self.0.config.limits.lifetimes.refresh_retry);
             let next = grants::refresh(&mut tx, &grant.id, &sha256_hex(successor.expose().as_bytes())).await?;
             let unused = next.is_some_and(|next| next.superseded_at.is_none());
             if !unused || now - superseded_at >= retry {
@@ -254,7 +254,7 @@ impl Identity {
         generation: i64,
         now: Millis,
     ) -> Result<(), GrantError> {
-        let idle = self.0.config.limits.lifetimes.refresh.as_millis() as Millis;
+        let idle = millis(self.0.config.limits.lifetimes.refresh);
         let row = RefreshRow {
             digest: sha256_hex(token.expose().as_bytes()),
             grant_id: grant.id.clone(),

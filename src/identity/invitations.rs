@@ -4,7 +4,7 @@ use sqlx::any::AnyExecutor;
 
 use super::Identity;
 use super::roles::{lock, role_under_lock};
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_token, same, sha256_hex};
 use crate::model::access::Role;
@@ -72,7 +72,7 @@ impl Identity {
             let message = format!("A workspace has at most {MAX_OPEN} open invitations. Take one back first.");
             return Err(Error::new(Code::LimitExceeded, message));
         }
-        let life = Millis::try_from(self.0.config.limits.lifetimes.invite.as_millis()).unwrap_or(0);
+        let life = millis(self.0.config.limits.lifetimes.invite);
         let row = InvitationRow {
             org,
             id: Id::new(&self.0.clock),

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 
 use super::Identity;
 use super::token::SKEW;
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 use crate::base::secret::{MasterKey, base64url, from_base64url, sha256};
 use crate::model::error::{Code, Error, Result};
 use crate::store::Db;
@@ -251,11 +251,6 @@ impl Identity {
     pub(super) fn key_retention(&self) -> Duration {
         self.0.config.limits.lifetimes.access + SKEW + JWKS_CACHE
     }
-}
-
-/// A time span as the metadata counts it.
-pub(super) fn millis(span: Duration) -> Millis {
-    Millis::try_from(span.as_millis()).unwrap_or(Millis::MAX / 4)
 }
 
 pub(super) fn info(row: &KeyRow) -> KeyInfo {

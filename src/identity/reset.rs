@@ -2,7 +2,7 @@
 //! same way.
 
 use super::Identity;
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::base::secret::{Secret, random_token, sha256_hex};
 use crate::model::error::Result;
 use crate::model::user::{User, normal_email};
@@ -15,7 +15,7 @@ impl Identity {
     pub async fn send_reset_link(&self, email: &str) -> Result<Option<User>> {
         let Some(email) = normal_email(email) else { return Ok(None) };
         let (now, token) = (self.0.clock.now(), random_token(""));
-        let life = Millis::try_from(self.0.config.limits.lifetimes.link.as_millis()).unwrap_or(0);
+        let life = millis(self.0.config.limits.lifetimes.link);
         let mut tx = self.0.db.begin().await?;
         links::sweep(&mut tx, now, now - life).await?;
         // Two that ask at once take turns at the person's row.

@@ -2,8 +2,8 @@
 //! chain then begins is authenticated, so that nobody who has only the database can cut off more.
 
 use super::Identity;
-use super::keys::millis;
 use super::sweep::BATCH;
+use crate::base::clock::millis;
 use crate::base::secret::{hmac_hex, same};
 use crate::model::error::Result;
 use crate::store::audit::Head;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Identity;
-use super::keys::{JWKS_CACHE, KeyInfo, KeyState, info, millis};
+use super::keys::{JWKS_CACHE, KeyInfo, KeyState, info};
 use super::token::SKEW;
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::model::error::{Error, Result};
 use crate::store::keys::{self, KeyRow};
 use crate::store::{Tx, leases};

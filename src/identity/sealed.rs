@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Identity;
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::secret::{base64url, from_base64url};
 use crate::model::error::{Error, Result};
 
@@ -21,7 +21,7 @@ impl Identity {
     /// # Errors
     /// The value cannot be written as JSON.
     pub fn seal(&self, label: &str, what: &impl Serialize, life: Duration) -> Result<String> {
-        let expires_at = self.0.clock.now().saturating_add(Millis::try_from(life.as_millis()).unwrap_or(0));
+        let expires_at = self.0.clock.now().saturating_add(millis(life));
         let plain = serde_json::to_vec(&Carried { what, expires_at }).map_err(Error::internal)?;
         Ok(base64url(&self.0.master.seal(label, &plain).map_err(Error::internal)?))
     }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Identity;
-use super::keys::millis;
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::model::error::Result;
 use crate::store::sweep::{After, KINDS, batch};

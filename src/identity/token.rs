@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::clients::verified_host;
 use super::proven::{Proven, Refusal};
 use super::{Identity, connectivity};
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, random_token};
 use crate::model::access::{Rights, Role, Scope};
@@ -52,7 +52,7 @@ impl Identity {
         let now = self.0.clock.now();
         let ring = self.0.keys.ring();
         let (kid, key) = ring.signer(now)?;
-        let access = self.0.config.limits.lifetimes.access.as_millis() as Millis;
+        let access = millis(self.0.config.limits.lifetimes.access);
         let ends = grant.ends_at.min(now + access);
         let claims = Claims {
             iss: self.0.config.issuer(),

@@ -63,6 +63,28 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// One with nothing in it yet, that no external client sees.
+    pub fn new(id: Id<Dataset>, org: Id<Org>, name: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            id,
+            org,
+            name: name.into(),
+            title: String::new(),
+            description: String::new(),
+            kind,
+            externally_queryable: false,
+            version: None,
+            row_count: 0,
+            bytes: 0,
+            columns: Vec::new(),
+            hidden: Vec::new(),
+            source: String::new(),
+            remote: None,
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
     /// As a caller sees it. This is the one place that decides what of a dataset external clients get to know: what reads
     /// the columns here, and the SQL engine, which shows these alone, cannot tell more.
     #[must_use]

@@ -67,6 +67,14 @@ impl Dialect {
             Dialect::ClickHouse => CLICKHOUSE_SETTINGS,
         }
     }
+
+    /// A text as a literal.
+    pub fn text(self, text: &str) -> String {
+        match self {
+            Dialect::DuckDb | Dialect::PostgreSql => text_literal(text),
+            Dialect::ClickHouse => text_literal(&text.replace('\\', "\\\\")),
+        }
+    }
 }
 
 /// What statements of ours to ClickHouse end with, so that they mean there what they mean everywhere: joins without a

@@ -103,6 +103,7 @@ async fn actions(service: &Service, org: &Org) -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let token = service.access_token(&org, Role::Admin, &Scope::ALL).await;
@@ -111,7 +112,7 @@ async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
     let (host, body) = (service.config.listen, r#"{"externally_queryable":true}"#);
     // The database is kept busy until the client is gone.
     let writer = service.db.begin().await.unwrap();
-    let stream = begin_request(
+    let mut stream = begin_request(
         &service,
         &format!(
             "PATCH /api/v1/datasets/{id} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
@@ -121,8 +122,11 @@ async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
     )
     .await;
     service.answers_a_call().await;
-    drop(stream);
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    stream.shutdown().await.unwrap();
+    // The service hangs up too, as soon as it knows.
+    let mut rest = Vec::new();
+    let gone = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
+    assert_eq!(gone.expect("the service does not see that the client is gone").unwrap(), 0);
     drop(writer);
     let end = Instant::now() + Duration::from_secs(60);
     let mut recorded = false;

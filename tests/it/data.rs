@@ -155,22 +155,14 @@ async fn one_name_holds_one_kind_of_data() {
 
 fn dataset(clock: &Clock, org: Id<dragoman::model::org::Org>, name: &str) -> Dataset {
     Dataset {
-        id: Id::new(clock),
-        org,
-        name: name.into(),
-        title: String::new(),
         description: "d".into(),
-        kind: Kind::Table,
-        externally_queryable: false,
         version: Some("v1".into()),
         row_count: 3,
         bytes: 4,
-        columns: vec![],
-        hidden: vec![],
         source: "s.csv".into(),
-        remote: None,
         created_at: 5,
         updated_at: 6,
+        ..Dataset::new(Id::new(clock), org, name, Kind::Table)
     }
 }
 

@@ -50,22 +50,9 @@ impl Tenant {
 
     fn dataset(&self, id: Id<Dataset>, name: &str) -> Dataset {
         Dataset {
-            id,
-            org: self.org.id,
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Documents,
             externally_queryable: true,
             version: Some("v1".into()),
-            row_count: 0,
-            bytes: 0,
-            columns: vec![],
-            hidden: vec![],
-            source: String::new(),
-            remote: None,
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(id, self.org.id, name, Kind::Documents)
         }
     }
 

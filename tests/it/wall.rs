@@ -89,24 +89,7 @@ async fn walled(connections: u32) -> Walled {
 }
 
 fn dataset(clock: &Clock, org: Id<Org>, name: &str) -> Dataset {
-    Dataset {
-        org,
-        id: Id::new(clock),
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Table,
-        externally_queryable: false,
-        version: None,
-        row_count: 0,
-        bytes: 0,
-        columns: Vec::new(),
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
-    }
+    Dataset::new(Id::new(clock), org, name, Kind::Table)
 }
 
 async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {

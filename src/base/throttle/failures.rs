@@ -8,7 +8,7 @@ use std::time::Duration;
 use lru::LruCache;
 
 use super::{Wait, subscriber};
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 
 /// Addresses whose failures are remembered, the latest.
 const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
@@ -53,7 +53,7 @@ impl Failures {
     pub(super) fn new(limit: u32, block: Duration, clock: &Clock) -> Self {
         Self {
             limit: limit as usize,
-            block: Millis::try_from(block.as_millis()).unwrap_or(Millis::MAX / 2),
+            block: millis(block),
             clock: clock.clone(),
             failing: Mutex::new(LruCache::new(FAILING)),
         }

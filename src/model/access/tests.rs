@@ -25,22 +25,9 @@ fn caller(org: &Org, role: Role, rights: Rights, proof: Proof) -> Caller {
 
 fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -> Dataset {
     Dataset {
-        id: Id::new(clock),
-        org: org.id,
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Table,
         externally_queryable: published,
         version: ready.then(|| "v1".into()),
-        row_count: 0,
-        bytes: 0,
-        columns: vec![],
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(Id::new(clock), org.id, name, Kind::Table)
     }
 }
 

@@ -15,7 +15,7 @@ use tower_sessions::session::{Error as SessionError, Id as SessionId, Record};
 use tower_sessions::session_store::{Error as StoreError, Result as StoreResult};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 use crate::base::id::Id;
 use crate::base::secret::{same, sha256_hex};
 use crate::config::Config;
@@ -202,7 +202,7 @@ pub struct Sessions {
 impl Sessions {
     fn row(&self, record: &Record) -> StoreResult<SessionRow> {
         let data = serde_json::to_string(&record.data).map_err(|cause| StoreError::Encode(cause.to_string()))?;
-        let unused = self.clock.now().saturating_add(Millis::try_from(self.lifetime.as_millis()).unwrap_or(0));
+        let unused = self.clock.now().saturating_add(millis(self.lifetime));
         let signed_in = record.data.get(AUTH_TIME).and_then(serde_json::Value::as_i64);
         let longest = signed_in.map_or(Millis::MAX, |at| at.saturating_add(LONGEST));
         Ok(SessionRow {

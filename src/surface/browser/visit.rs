@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use tower_sessions::Session;
 
-use crate::base::clock::Millis;
+use crate::base::clock::millis;
 use crate::identity::Identity;
 use crate::model::access::Rights;
 use crate::model::acr::Acr;
@@ -147,7 +147,7 @@ impl Visit {
 
     /// Whether the last proof is younger than `lifetimes.step_up`.
     pub fn is_fresh(&self, web: &Web) -> bool {
-        let life = Millis::try_from(web.config.limits.lifetimes.step_up.as_millis()).unwrap_or(0);
+        let life = millis(web.config.limits.lifetimes.step_up);
         web.identity.clock().now() - self.person.auth_time < life
     }
 

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use crate::base::markup::{escaped, push_escaped};
+
 /// A page, ready to be shown.
 #[derive(Debug, Default)]
 pub(super) struct Rendered {
@@ -224,25 +226,6 @@ impl<F: Fn(&str) -> Option<String>> Page<F> {
         let class = if is_number { " class=\"number\"" } else { "" };
         let cell = if cells.is_head { format!("<th scope=\"col\"{class}>") } else { format!("<td{class}>") };
         self.put(&cell);
-    }
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    push_escaped(&mut out, text);
-    out
-}
-
-fn push_escaped(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
     }
 }
 

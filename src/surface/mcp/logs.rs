@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::compat::is_modern;
 use super::news::{Ear, frame};
+use crate::base::clock::whole_millis;
 
 /// By rising severity (RFC 5424 §6.2.1).
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -102,7 +103,7 @@ fn of(tool: &str, result: &CallToolResult, took: Duration) -> Vec<(u8, Value)> {
         let data = json!({ "tool": tool, "message": message, "degraded": degraded, "request_id": request });
         messages.push((WARNING, data));
     }
-    let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let took = whole_millis(took);
     let message = "The call was answered.";
     messages.push((INFO, json!({ "tool": tool, "message": message, "duration_ms": took, "request_id": request })));
     messages

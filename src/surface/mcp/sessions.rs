@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::news::Ear;
-use crate::base::clock::{Clock, Millis};
+use crate::base::clock::{Clock, Millis, millis};
 use crate::model::access::Rights;
 use crate::model::caller::Caller;
 
@@ -134,7 +134,7 @@ impl Sessions {
         let principal = caller.principal();
         let mut table = self.table();
         let bound = table.bound.get_mut(id).filter(|bound| *bound.principal == *principal)?;
-        if now - bound.used > self.idle() {
+        if now - bound.used > millis(self.idle) {
             return None;
         }
         bound.used = now;
@@ -147,10 +147,6 @@ impl Sessions {
             later.rotate_left(1);
         }
         Some(version)
-    }
-
-    fn idle(&self) -> Millis {
-        Millis::try_from(self.idle.as_millis()).unwrap_or(Millis::MAX)
     }
 
     /// What is listened to in a session.
@@ -167,7 +163,7 @@ impl Sessions {
 
     /// Forgets idle sessions.
     pub(super) fn sweep(&self) -> Vec<Ended> {
-        let oldest = self.clock.now() - self.idle();
+        let oldest = self.clock.now() - millis(self.idle);
         self.forget(|bound| bound.used < oldest)
     }
 

@@ -135,22 +135,10 @@ impl Tenant {
 
 pub fn dataset(id: Id<Dataset>, org: Id<Org>, name: &str) -> Dataset {
     Dataset {
-        id,
-        org,
-        name: name.into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Table,
         externally_queryable: true,
         version: Some("v1".into()),
-        remote: None,
-        row_count: 0,
-        bytes: 0,
-        columns: vec![],
-        hidden: vec![],
         source: name.into(),
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(id, org, name, Kind::Table)
     }
 }
 

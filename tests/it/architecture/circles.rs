@@ -1,20 +1,32 @@
 //! Circles: files of one folder that each need the other, directly or by way of others, so that none of them can be
 //! read, tested or moved alone. A folder counts as one file among its neighbours; the file that a folder is known by
-//! (`mod.rs`) is left out, since its files may use what it says of all of them.
+//! (`mod.rs`) is left out, since its files may use what it says of all of them. A file that has a folder of its own beside
+//! it (`plan.rs` and `plan/`) is one of the files in there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::sources::Program;
+use super::sources::{Named, Program, Source};
 
 /// Those that there are: the folder, and who stands in the circle. The list only shrinks.
 const KNOWN: &[(&str, &str)] = &[
+    ("src/base/throttle", "accounts failures throttle.rs"),
+    ("src/cli/admin", "admin.rs audit client source workspace"),
     ("src/engine/agent/english", "compose resolve"),
     ("src/engine/agent/english", "dialogue rewrite"),
     ("src/engine/agent/english/rewrite", "growth rephrase"),
     ("src/engine/agent/english/text", "number token"),
     ("src/engine/agent/english/time", "compare phrase point"),
     ("src/engine/agent/english/time", "words written"),
+    ("src/engine/agent/plan/validate", "names validate.rs"),
+    ("src/engine/agent/prepared", "figures prepared.rs tried values"),
+    ("src/engine/extract/detect", "detect.rs lines marks"),
+    ("src/engine/ontology/graph", "graph.rs search"),
+    ("src/engine/ontology/library", "compare library.rs save tables"),
+    ("src/engine/search/cluster", "cluster.rs draft"),
+    ("src/model/ontology", "ontology.rs reference"),
+    ("src/model/plan", "plan.rs walk"),
+    ("src/store/audit", "audit.rs cuts"),
 ];
 
 /// Who names whom, by folder.
@@ -27,12 +39,13 @@ fn neighbours(program: &Program) -> Neighbours {
         let from = steps(&source.name);
         for named in &source.paths {
             let to = steps(&program.holder(&named.path).name);
-            let Some(at) = from.iter().zip(&to).position(|(here, there)| here != there) else { continue };
-            if [&from[at], &to[at]].iter().any(|step| ["mod", "lib"].contains(&step.as_str())) {
+            let at = from.iter().zip(&to).take_while(|(here, there)| here == there).count();
+            let (one, other) = (stands(&from, at), stands(&to, at));
+            if one == other || [&one, &other].iter().any(|step| ["mod", "lib"].contains(&step.as_str())) {
                 continue;
             }
             let folder = from[..at].join("/");
-            found.entry(folder).or_default().entry(from[at].clone()).or_default().insert(to[at].clone());
+            found.entry(folder).or_default().entry(one).or_default().insert(other);
         }
     }
     found
@@ -41,6 +54,12 @@ fn neighbours(program: &Program) -> Neighbours {
 /// `src/engine/sql.rs` and `src/engine/sql/mod.rs` are both `src`, `engine`, `sql`, and the latter `mod`.
 fn steps(name: &str) -> Vec<String> {
     Path::new(name).with_extension("").iter().map(|step| step.to_str().unwrap().to_owned()).collect()
+}
+
+/// As what a file stands in the folder of its first steps: `b` in `a` for `a/b.rs` and `a/b/c.rs`, `a.rs` for the folder's
+/// own file.
+fn stands(steps: &[String], folder: usize) -> String {
+    steps.get(folder).cloned().unwrap_or_else(|| format!("{}.rs", steps[folder - 1]))
 }
 
 /// Everything that is reached from one, itself only by way of another.
@@ -105,4 +124,22 @@ fn a_circle_is_found_whatever_its_length() {
     let two = named(&[("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "c"), ("f", "a"), ("e", "g")]);
     assert_eq!(circles(&two), BTreeSet::from([vec!["a", "b"], vec!["c", "d", "e"]]));
     assert!(circles(&named(&[("a", "b"), ("a", "c"), ("b", "c")])).is_empty());
+}
+
+#[test]
+fn a_file_and_those_in_its_folder_can_be_a_circle_and_the_front_of_a_folder_is_in_none() {
+    let parts = |path: &str| path.split("::").map(String::from).collect::<Vec<_>>();
+    let file = |module: &str, name: &str, named: &str| {
+        let paths = vec![Named { line: 1, path: parts(named) }];
+        (parts(module), Source { name: name.into(), lines: Vec::new(), paths, functions: Vec::new() })
+    };
+    let modules = BTreeMap::from([
+        file("a", "src/a.rs", "a::b::one"),
+        file("a::b", "src/a/b.rs", "a::two"),
+        file("a::c", "src/a/c/mod.rs", "a::two"),
+        file("d", "src/d/mod.rs", "d::e::one"),
+        file("d::e", "src/d/e.rs", "d::two"),
+    ]);
+    let circles = all(&Program { modules, tests: Vec::new() });
+    assert_eq!(circles, [("src/a".to_owned(), "a.rs b".to_owned())]);
 }

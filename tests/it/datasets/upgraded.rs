@@ -32,22 +32,14 @@ async fn keeps_what_was_there(open: impl AsyncFn() -> Db) {
     let acme = Org { id: org, slug, name, connectivity_enabled: true, created_at: 0 };
     store::orgs::insert(&mut db.writer().await.unwrap(), &acme).await.unwrap();
     let dataset = Dataset {
-        id,
-        org,
-        name: "plans".into(),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Documents,
         externally_queryable: true,
         version: Some("v1".into()),
         row_count: 3,
         bytes: 9,
-        columns: vec![],
-        hidden: vec![],
         source: "plans.md".into(),
-        remote: None,
         created_at: 5,
         updated_at: 7,
+        ..Dataset::new(id, org, "plans", Kind::Documents)
     };
     let mut tx = db.tenant(org).await.unwrap();
     store::datasets::put(&mut tx, &dataset).await.unwrap();

@@ -94,22 +94,13 @@ impl House {
         let id = Id::new(&self.clock);
         self.files.publish(made, &self.files.table(self.org.id, id, "v1")).unwrap();
         self.datasets.push(Dataset {
-            id,
-            org: self.org.id,
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
             row_count,
             bytes,
             columns,
-            hidden: vec![],
             source: name.into(),
-            remote: None,
-            created_at: 0,
-            updated_at: 0,
+            ..Dataset::new(id, self.org.id, name, Kind::Table)
         });
     }
 

@@ -129,19 +129,9 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
     let mut tx = service.db.tenant(org.id).await.unwrap();
     assert!(dragoman::store::sources::insert(&mut tx, &source).await.unwrap());
     let dataset = Dataset {
-        id: Id::new(&service.clock),
-        org: org.id,
-        name: "their_orders".into(),
-        title: String::new(),
         description: "xyzzy".into(),
-        kind: Kind::Table,
         externally_queryable: true,
         version: Some("1".into()),
-        row_count: 0,
-        bytes: 0,
-        columns: vec![],
-        hidden: vec![],
-        source: String::new(),
         remote: Some(RemoteTable {
             source: id,
             source_name: source.name.clone(),
@@ -149,8 +139,7 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
             schema: "public".into(),
             table: "orders".into(),
         }),
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(Id::new(&service.clock), org.id, "their_orders", Kind::Table)
     };
     dragoman::store::datasets::put(&mut tx, &dataset).await.unwrap();
     tx.commit().await.unwrap();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::relax::{contradictions, loosened, relaxations};
 use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::base::counted::counted;
@@ -12,7 +13,7 @@ use crate::engine::agent::lineage;
 use crate::engine::agent::near::unstored;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
 use crate::engine::agent::query::write;
-use crate::engine::agent::verifier::{Finding, Verdict, contradictions, loosened, relaxations, verify};
+use crate::engine::agent::verifier::{Finding, Verdict, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;

@@ -10,6 +10,7 @@ mod open;
 mod opened;
 mod preferences;
 mod query;
+mod relax;
 pub mod reword;
 mod traces;
 mod understand;

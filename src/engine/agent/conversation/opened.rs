@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Questions, Steps};
+use crate::base::clock::millis;
 use crate::base::id::Id;
 use crate::engine::agent::prepared::{Prepared, tables};
 use crate::engine::job::Job;
@@ -62,7 +63,7 @@ impl Questions {
             question: question.to_owned(),
             ending,
             trace: steps.trace,
-            duration_ms: i64::try_from(steps.begun.elapsed().as_millis()).unwrap_or(i64::MAX),
+            duration_ms: millis(steps.begun.elapsed()),
             asked_at: self.clock.now(),
         }
     }

@@ -2,11 +2,8 @@
 //!
 //! Whatever cannot be looked up or read counts as a reason: an answer passes only when everything was seen to hold.
 
-mod relax;
 #[cfg(test)]
 mod tests;
-
-pub use relax::{contradictions, loosened, relaxations};
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::plan::{Comparator, Condition, Dimension, FieldRef, Literal, Measure, TimeFilter, Window};
+use crate::model::plan::{Dimension, FieldRef, Measure};
 use crate::model::table::Column;
 
 fn table(rows: Vec<Vec<Json>>) -> Table {
@@ -208,33 +208,4 @@ fn a_column_without_values_and_rows_that_are_not_shown_are_said() {
     let verdict = verify(&compiled(sum(), vec![]), &plan, &Ontology::default(), &result, None, &[]);
     assert!(verdict.caveats[0].contains("has no value"), "{:?}", verdict.caveats);
     assert!(verdict.cut.unwrap().contains("more rows"));
-}
-
-#[test]
-fn an_empty_result_is_counted_without_each_condition() {
-    let is = |field: &str, value: &str| Condition::Compare {
-        field: FieldRef::new("flights", field),
-        op: Comparator::Equal,
-        value: Literal::Text(value.into()),
-    };
-    let mut plan = plan(Value::Count("flights".into()), None);
-    plan.filters = vec![is("carrier", "XX"), is("origin", "JFK")];
-    plan.time =
-        Some(TimeFilter { field: None, window: Window { phrase: Some("last year".into()), ..Window::default() } });
-    let relaxed = relaxations(&plan, &Ontology::default());
-    let words: Vec<&str> = relaxed.iter().map(|(words, _)| words.as_str()).collect();
-    assert_eq!(words, ["carrier is XX", "origin is JFK", "last year"]);
-    assert_eq!(relaxed[0].1.filters, [is("origin", "JFK")]);
-    assert_eq!(relaxed[1].1.filters, [is("carrier", "XX")]);
-    assert_eq!((relaxed[2].1.filters.len(), &relaxed[2].1.time), (2, &None));
-    for (_, relaxed) in &relaxed {
-        assert_eq!(relaxed.measures, [Measure::of(Value::Count("flights".into()))]);
-        assert!(relaxed.dimensions.is_empty());
-    }
-    let pairs = contradictions(&plan, &Ontology::default());
-    let left: Vec<(usize, bool)> = pairs.iter().map(|(_, plan)| (plan.filters.len(), plan.time.is_some())).collect();
-    assert_eq!(left, [(0, true), (1, false), (1, false)]);
-    assert_eq!(pairs[0].0, ("carrier is XX".to_owned(), "origin is JFK".to_owned()));
-    plan.measures[0].value = Value::Number(2.into());
-    assert!(relaxations(&plan, &Ontology::default()).is_empty());
 }

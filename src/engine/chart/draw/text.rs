@@ -1,23 +1,12 @@
 //! Texts in a picture: safe, measured, cut and wrapped.
 
+use crate::base::markup;
 use crate::engine::render::markdown::one_line;
 
 /// For an element's content or a quoted attribute. Nothing that XML cannot hold comes through.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\u{FFFE}' | '\u{FFFF}' => {}
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    let held = text.chars().filter(|c| !matches!(c, '\u{FFFE}' | '\u{FFFF}'));
+    markup::escaped(&held.map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
 /// A label of the data as one line, with text that runs from right to left kept from turning what is around it.

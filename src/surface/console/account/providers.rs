@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::base::clock::{Millis, rfc3339};
+use crate::base::clock::{Millis, millis, rfc3339};
 use crate::identity::upstream::{Errand, Unlinking, Waiting};
 use crate::model::error::Result;
 use crate::surface::browser::upstream::{self, cookie};
@@ -185,7 +185,7 @@ fn waiting(web: &Web, headers: &axum::http::HeaderMap) -> Option<Waiting> {
 
 /// Who changes how an account is signed in to has signed in lately; others are asked to, and come back.
 fn too_long_ago(web: &Web, visit: &Visit, back: &str) -> Option<Response> {
-    let fresh = Millis::try_from(web.config.limits.lifetimes.step_up.as_millis()).unwrap_or(0);
+    let fresh = millis(web.config.limits.lifetimes.step_up);
     let old = web.identity.clock().now() - visit.person.auth_time > fresh;
     old.then(|| html::see_other(&format!("/login?return_to={back}")))
 }

@@ -4,7 +4,7 @@ use rmcp::model::{DetailedTask, InputRequests, JsonObject, TaskPayload, TaskStat
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::clock::{Millis, rfc3339};
+use crate::base::clock::{Millis, rfc3339, whole_millis};
 use crate::gateway::tasks::LOOK;
 use crate::model::access::Rights;
 use crate::model::error::{Code, Error};
@@ -51,7 +51,7 @@ pub(super) fn task(task: &Task) -> rmcp::model::Task {
     let mut told = rmcp::model::Task::new(task.id.clone(), status, created, updated)
         .with_ttl_ms(whole(task.expires_at - task.created_at))
         // What is asked more often than a process looks after its tasks says nothing new.
-        .with_poll_interval_ms(u64::try_from(LOOK.as_millis()).unwrap_or(u64::MAX));
+        .with_poll_interval_ms(whole_millis(LOOK));
     told.status_message = (!task.message.is_empty()).then(|| task.message.clone());
     told
 }

@@ -19,6 +19,7 @@ use tower_sessions::Session;
 
 use self::choice::{BLOCKED, Chosen, Gate, choose, open_to};
 use self::pending::{Asker, Pending};
+use crate::base::clock::millis;
 use crate::base::secret::{Secret, sha256_hex};
 use crate::identity::clients;
 use crate::identity::redirect::{self, Kind};
@@ -161,7 +162,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
 /// The same switch in the settings asks for as much (RFC 9470).
 fn is_recent(web: &Web, person: &SignedIn) -> bool {
     let age = web.identity.clock().now() - person.auth_time;
-    u64::try_from(age).is_ok_and(|age| u128::from(age) <= web.config.limits.lifetimes.step_up.as_millis())
+    (0..=millis(web.config.limits.lifetimes.step_up)).contains(&age)
 }
 
 const TOO_OLD: &str = "Turning AI clients on needs a sign-in that is more recent. Sign out and in again, or turn them on in \

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::clock::Millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::base::secret::{Secret, random_token, sha256_hex};
 use crate::identity::grants::Approval;
@@ -65,7 +65,7 @@ impl Pending {
         let handle = random_token("");
         let data = serde_json::to_string(self).map_err(Error::internal)?;
         let now = web.identity.clock().now();
-        let life = Millis::try_from(web.config.limits.lifetimes.consent.as_millis()).unwrap_or(0);
+        let life = millis(web.config.limits.lifetimes.consent);
         let mut writer = web.identity.db().writer().await?;
         pending::create(&mut writer, &key(&handle, person), &data, now.saturating_add(life)).await?;
         Ok(format!("/consent?request={}", handle.expose()))

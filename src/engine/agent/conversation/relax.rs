@@ -10,14 +10,14 @@ const MOST_PAIRS: usize = 10;
 
 /// Plans that count the rows which there would be without one condition, with the condition in words: one for each of
 /// the plan's conditions, and one for its time. None when there is nothing to leave out, or nothing to count.
-pub fn relaxations(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
+pub(super) fn relaxations(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
     let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
     (0..all.count()).map(|at| (all.words(at, ontology), all.without(&[at]))).collect()
 }
 
 /// The same without two of the conditions, for plans that have nothing without any one of them: the conditions exclude
 /// each other. At most ten.
-pub fn contradictions(plan: &Plan, ontology: &Ontology) -> Vec<((String, String), Plan)> {
+pub(super) fn contradictions(plan: &Plan, ontology: &Ontology) -> Vec<((String, String), Plan)> {
     let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
     let pairs = (0..all.count()).flat_map(|one| (one + 1..all.count()).map(move |other| (one, other)));
     let pairs = pairs.take(MOST_PAIRS);
@@ -28,7 +28,7 @@ pub fn contradictions(plan: &Plan, ontology: &Ontology) -> Vec<((String, String)
 
 /// Plans that count the rows which there would be if a text that is looked for were only a part of the stored one, and
 /// capitals did not count, with that condition in words: "Kilmer" where 'KILMER' is stored. One for each such condition.
-pub fn loosened(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
+pub(super) fn loosened(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
     let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
     let loose = all.filters.iter().enumerate().filter_map(|(at, condition)| {
         let Condition::Compare { field, op: Comparator::Equal, value: Literal::Text(text) } = condition else {
@@ -190,5 +190,47 @@ fn value_words(value: &Literal) -> String {
         Literal::Bool(value) => value.to_string(),
         Literal::Number(number) => number.to_string(),
         Literal::Text(text) => text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::plan::{Dimension, Window};
+
+    #[test]
+    fn an_empty_result_is_counted_without_each_condition() {
+        let is = |field: &str, value: &str| Condition::Compare {
+            field: FieldRef::new("flights", field),
+            op: Comparator::Equal,
+            value: Literal::Text(value.into()),
+        };
+        let mut plan = Plan {
+            dimensions: vec![Dimension::of(FieldRef::new("flights", "day"))],
+            measures: vec![Measure::of(Value::Count("flights".into()))],
+            filters: vec![is("carrier", "XX"), is("origin", "JFK")],
+            time: Some(TimeFilter {
+                field: None,
+                window: Window { phrase: Some("last year".into()), ..Window::default() },
+            }),
+            ..Plan::default()
+        };
+        let relaxed = relaxations(&plan, &Ontology::default());
+        let words: Vec<&str> = relaxed.iter().map(|(words, _)| words.as_str()).collect();
+        assert_eq!(words, ["carrier is XX", "origin is JFK", "last year"]);
+        assert_eq!(relaxed[0].1.filters, [is("origin", "JFK")]);
+        assert_eq!(relaxed[1].1.filters, [is("carrier", "XX")]);
+        assert_eq!((relaxed[2].1.filters.len(), &relaxed[2].1.time), (2, &None));
+        for (_, relaxed) in &relaxed {
+            assert_eq!(relaxed.measures, [Measure::of(Value::Count("flights".into()))]);
+            assert!(relaxed.dimensions.is_empty());
+        }
+        let pairs = contradictions(&plan, &Ontology::default());
+        let left: Vec<(usize, bool)> =
+            pairs.iter().map(|(_, plan)| (plan.filters.len(), plan.time.is_some())).collect();
+        assert_eq!(left, [(0, true), (1, false), (1, false)]);
+        assert_eq!(pairs[0].0, ("carrier is XX".to_owned(), "origin is JFK".to_owned()));
+        plan.measures[0].value = Value::Number(2.into());
+        assert!(relaxations(&plan, &Ontology::default()).is_empty());
     }
 }
