@@ -93,10 +93,15 @@ fn has_key(entity: &Entity, columns: &[String]) -> bool {
 
 /// The column behind a name: a field that is nothing but a column stands for it.
 pub fn column<'e>(entity: &'e Entity, name: &'e str) -> &'e str {
-    let Some(field) = entity.field(name) else { return name };
+    plain_column(entity, name).unwrap_or(name)
+}
+
+/// The same; `None` where the name is a field's that is computed, whatever its table has under that name.
+pub fn plain_column<'e>(entity: &'e Entity, name: &'e str) -> Option<&'e str> {
+    let Some(field) = entity.field(name) else { return Some(name) };
     let text = field.expression.trim();
     let text = text.rsplit_once('.').map_or(text, |(_, column)| column).trim_matches('"');
-    if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ') { text } else { name }
+    (!text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ')).then_some(text)
 }
 
 impl Graph {

@@ -115,7 +115,8 @@ impl Check<'_> {
 
     /// Days can be counted in it.
     pub(super) fn must_be_time(&mut self, path: String, entity: &Entity, name: &str) {
-        let datatype = self.datatype(entity, name);
+        let computed = entity.field(name).filter(|_| graph::plain_column(entity, name).is_none());
+        let datatype = computed.map_or_else(|| self.datatype(entity, name), |field| field.datatype);
         if !datatype.is_calendar() && datatype != DataType::Opaque {
             let message = format!("`{}.{name}` is no time: its type is {datatype:?}.", entity.name);
             self.error(path, message, "Name a field whose type is Date, DateTime or DateTimeTz.");
@@ -124,7 +125,7 @@ impl Check<'_> {
 
     /// What the document says of a bare column against what the table says.
     fn field_types(&mut self, path: &str, entity: &Entity, field: &Field) {
-        let column = self.column(entity, graph::column(entity, &field.name));
+        let column = graph::plain_column(entity, &field.name).and_then(|column| self.column(entity, column));
         let actual = column.map_or(DataType::Opaque, |column| datatype_of(&column.r#type));
         if let Some(column) = column.filter(|_| clash(actual, field.datatype)) {
             let message = format!(

@@ -113,7 +113,8 @@ fn field(
         label,
         description: column.description.clone(),
         native_type: Some(column.r#type.clone()),
-        nullable: Some(figures.map_or(column.nullable, |figures| figures.nulls > 0)),
+        // Where there is no time, a written one may be 0 or an empty text.
+        nullable: Some(written.is_some() || figures.map_or(column.nullable, |figures| figures.nulls > 0)),
         role,
         ..Field::default()
     };
