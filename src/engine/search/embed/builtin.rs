@@ -65,7 +65,7 @@ impl Embed for Builtin {
 }
 
 enum Loaded {
-    Int8(Model, Tokenizer),
+    Int8(Model, Box<Tokenizer>),
     /// Where whole numbers would be slower.
     Floats(Bert),
 }
@@ -77,7 +77,7 @@ impl Loaded {
             return in_floats(WEIGHTS, TOKENIZER, PIECES).map(Self::Floats).map_err(said);
         }
         let model = Model::read(WEIGHTS, PIECES).map_err(said)?;
-        Ok(Self::Int8(model, tokenizer_of(TOKENIZER, PIECES)?))
+        Ok(Self::Int8(model, Box::new(tokenizer_of(TOKENIZER, PIECES)?)))
     }
 }
 
