@@ -116,29 +116,28 @@ fn of_whole(column: &Column<'_>, rows: i64) -> Vec<Sign> {
 
 /// Most amounts are small beside the largest.
 fn of_shape(column: &Column<'_>, least: f64, most: f64) -> Sign {
-    const SAYS: &str = "Most of its values are small beside the greatest.";
-    let Some(figures) = column.figures else { return (0.0, SAYS) };
-    let median = figures.median.as_ref().and_then(|median| median.parse::<f64>().ok());
-    match median {
+    let median = column.figures.and_then(|figures| figures.median.as_ref()?.parse::<f64>().ok());
+    let odds = match median {
         Some(median) if most - least >= 10.0 => match (median - least) / (most - least) {
-            low if low < 0.1 => (1.5, SAYS),
-            low if low < 0.3 => (0.7, SAYS),
-            _ => (0.0, SAYS),
+            low if low < 0.1 => 1.5,
+            low if low < 0.3 => 0.7,
+            _ => 0.0,
         },
-        _ => (0.0, SAYS),
-    }
+        _ => 0.0,
+    };
+    (odds, "Most of its values are small beside the greatest.")
 }
 
 /// People set prices and limits by tens.
 fn of_roundness(column: &Column<'_>) -> Sign {
-    const SAYS: &str = "Its values are round.";
     let values: Vec<f64> = column.info.sample_values.iter().filter_map(|value| value.parse().ok()).collect();
     let all = |by: f64| values.len() > 2 && values.iter().all(|value| value % by == 0.0 && value.abs() >= by);
-    match () {
-        () if all(10.0) => (2.0, SAYS),
-        () if all(5.0) => (1.0, SAYS),
-        () => (0.0, SAYS),
-    }
+    let odds = match () {
+        () if all(10.0) => 2.0,
+        () if all(5.0) => 1.0,
+        () => 0.0,
+    };
+    (odds, "Its values are round.")
 }
 
 fn is_fractional(column: &Column<'_>) -> bool {

@@ -372,25 +372,38 @@ fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
     })
 }
 
-/// A date made of year, month and day, where no column holds one. An instant holds one only when it is known in which
-/// time zone; the parts are as clocks showed them.
+/// A date made of year, month and day, where no column holds one.
 fn date_of_parts(table: &DraftTable, fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
     let find = |name: &String| fields.iter().find(|field| field.name == *name && field.datatype == DataType::Integer);
     let [year, month, day] = table.date_parts.as_ref()?;
     let (year, month, day) = (find(year)?, find(month)?, find(day)?);
-    let is_day = |field: &Field| field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
-    let has_time = fields.iter().zip(words).any(|(field, words)| is_day(field) && !kinds::is_audit(words));
-    (!has_time).then(|| Field {
-        name: free_name("date", fields),
+    (!has_time(fields, words, zoned)).then(|| Field {
         expression: format!("MAKE_DATE({}, {}, {})", year.expression, month.expression, day.expression),
+        description: format!("Made of {}, {} and {}.", year.name, month.name, day.name),
+        nullable: Some([year, month, day].iter().any(|field| field.nullable == Some(true))),
+        ..made_date(free_name("date", fields), "date")
+    })
+}
+
+/// Whether a field says on which day a row was. An instant says so only when it is known in which time zone; what a date
+/// is made of is as clocks showed it.
+pub(super) fn has_time(fields: &[Field], words: &[Vec<String>], zoned: bool) -> bool {
+    let is_day = |field: &Field| field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
+    // Fields that are made stand after those of columns, and none is of when a row was written.
+    let mut fields = fields.iter().enumerate();
+    fields.any(|(at, field)| is_day(field) && words.get(at).is_none_or(|words| !kinds::is_audit(words)))
+}
+
+/// A date that is made of several columns, still without what it is made of.
+pub(super) fn made_date(name: String, label: &str) -> Field {
+    Field {
+        name,
         datatype: DataType::Date,
         is_time: true,
-        label: "date".into(),
-        description: format!("Made of {}, {} and {}.", year.name, month.name, day.name),
+        label: label.into(),
         role: FieldRole::Dimension,
-        nullable: Some([year, month, day].iter().any(|field| field.nullable == Some(true))),
         ..Field::default()
-    })
+    }
 }
 
 fn free_name(wanted: &str, fields: &[Field]) -> String {

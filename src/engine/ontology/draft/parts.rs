@@ -1,11 +1,11 @@
 //! Dates in three columns: year, month and day; and in two: a month or quarter of a year, by its first day. Their names
 //! say where there may be one; all rows together, read by the engine, say whether there is.
 
-use crate::engine::ontology::draft::fields::words;
+use crate::engine::ontology::draft::fields::{has_time, made_date, words};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
-use crate::engine::ontology::draft::{DraftTable, identifier, kinds};
+use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::engine::ontology::read::datatype_of;
-use crate::model::ontology::{DataType, Field, FieldRole};
+use crate::model::ontology::{DataType, Field};
 use crate::model::source::quoted;
 
 /// What columns of a year and of its part are called, and how many months the part has.
@@ -32,10 +32,7 @@ pub fn parts_candidates(tables: &[DraftTable]) -> Vec<PartsCandidate> {
     let vocabulary = Vocabulary::new(tables);
     let candidate = |table: &DraftTable| {
         let words = words(table, &vocabulary);
-        let find = |name: &str| {
-            let (column, _) = table.columns.iter().zip(&words).find(|(_, words)| **words == [name])?;
-            (datatype_of(&column.r#type) == DataType::Integer).then(|| column.name.clone())
-        };
+        let find = |name: &str| number_called(table, &words, name);
         Some(PartsCandidate { table: table.name.clone(), columns: [find("year")?, find("month")?, find("day")?] })
     };
     // Only the service's own engine reads what may be no date without failing.
@@ -58,17 +55,20 @@ pub struct Period {
 pub fn periods(tables: &[DraftTable]) -> Vec<Period> {
     let vocabulary = Vocabulary::new(tables);
     let period = |table: &DraftTable| {
-        let words: Vec<String> = words(table, &vocabulary).iter().map(|words| words.join(" ")).collect();
-        let find = |name: &str| {
-            let (column, _) = table.columns.iter().zip(&words).find(|(_, words)| *words == name)?;
-            (datatype_of(&column.r#type) == DataType::Integer).then(|| column.name.clone())
-        };
+        let words = words(table, &vocabulary);
+        let find = |name: &str| number_called(table, &words, name);
         PERIODS.iter().find_map(|(year, part, months)| {
             let fiscal = year.starts_with("fiscal");
             Some(Period { table: table.name.clone(), year: find(year)?, part: find(part)?, months: *months, fiscal })
         })
     };
     tables.iter().filter_map(period).collect()
+}
+
+/// The column of whole numbers with these words for its name.
+fn number_called(table: &DraftTable, words: &[Vec<String>], name: &str) -> Option<String> {
+    let (column, _) = table.columns.iter().zip(words).find(|(_, words)| words.join(" ") == name)?;
+    (datatype_of(&column.r#type) == DataType::Integer).then(|| column.name.clone())
 }
 
 impl Period {
@@ -89,12 +89,8 @@ impl Period {
 
     /// The first day of it, where no other field is a time of the row.
     pub(super) fn field(&self, fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
-        let is_time = |(at, field): (usize, &Field)| {
-            let is_day = field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
-            is_day && words.get(at).is_none_or(|words| !kinds::is_audit(words))
-        };
         let is_free = |name: &&&str| !fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
-        let name = FIRST_DAY.iter().find(is_free).filter(|_| !fields.iter().enumerate().any(is_time))?;
+        let name = FIRST_DAY.iter().find(is_free).filter(|_| !has_time(fields, words, zoned))?;
         let (year, part) = (identifier(&self.year), identifier(&self.part));
         let (unit, month) = match self.months {
             1 => ("month", part),
@@ -102,15 +98,10 @@ impl Period {
         };
         let empty = |field: &Field| [&self.year, &self.part].contains(&&field.name) && field.nullable == Some(true);
         Some(Field {
-            name: (*name).to_owned(),
             expression: format!("MAKE_DATE(CAST({year} AS INTEGER), CAST({month} AS INTEGER), 1)"),
-            datatype: DataType::Date,
-            is_time: true,
-            label: name.replace('_', " "),
             description: format!("The first day of the {unit}, made of {} and {}.", self.year, self.part),
-            role: FieldRole::Dimension,
             nullable: Some(fields.iter().any(empty)),
-            ..Field::default()
+            ..made_date((*name).to_owned(), &name.replace('_', " "))
         })
     }
 
