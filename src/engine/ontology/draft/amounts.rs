@@ -57,9 +57,14 @@ fn of_name(words: &[String], whole: bool, fractional: bool) -> Sign {
 /// Whether a whole number stands for one of a set, or for a person: "gender", "script", "added by user".
 fn is_coded(words: &[String]) -> bool {
     const CODED: &[&str] = &["format", "script", "country", "nationality", "quality"];
+    const MEASURED: &[&str] = &["dose", "quantity", "amount", "duration", "measurement", "weight", "value"];
+    // In what a dose is measured, and a value that is one of a set.
+    let of = |of: &String| MEASURED.contains(&of.as_str());
+    let unit = matches!(words, [.., before, last] if matches!(&*singular(last), "unit" | "coded") && of(before));
     let person = |word: &String| PEOPLE.contains(&singular(word).as_str()) && singular(word) == *word;
     // "Region" is one of a set, and a "rating" is none.
     (kinds::is_closed(words) || kinds::last_is(words, CODED)) && !quantities::is_amount(words)
+        || unit
         || words.last().is_some_and(person)
 }
 
@@ -106,9 +111,6 @@ fn of_whole(column: &Column<'_>, rows: i64) -> Vec<Sign> {
     }
     if least == 0.0 && distinct > 2 {
         signs.push((0.5, "It begins at 0."));
-    }
-    if least >= 2.0 && !unique && density < 0.9 {
-        signs.push((0.7, "Rows agree in it, and its values lie apart."));
     }
     signs.extend([of_shape(column, least, most), of_roundness(column)]);
     signs

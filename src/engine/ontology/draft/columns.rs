@@ -166,6 +166,18 @@ impl Column<'_> {
         figures.nulls > 0 && figures.distinct >= NO_CHANCE && figures.distinct == rows - figures.nulls
     }
 
+    /// Whether its values are drawn at random from so many that two columns hardly have one in common by chance: UUIDs.
+    pub(super) fn is_random(&self) -> bool {
+        const DIGITS: usize = 24;
+        let random = |value: &String| {
+            let digits = value.chars().filter(|&c| c != '-').all(|c| c.is_ascii_hexdigit());
+            let counted = value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| c.is_ascii_alphabetic());
+            digits && counted && value.len() >= DIGITS
+        };
+        let samples = &self.info.sample_values;
+        self.kind == Kind::Uuid || self.kind == Kind::Text && !samples.is_empty() && samples.iter().all(random)
+    }
+
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.
     pub(super) fn density(&self) -> Option<f64> {
         let ((least, most), distinct) = self.range.zip(self.distinct())?;

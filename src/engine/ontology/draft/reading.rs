@@ -14,6 +14,9 @@ use crate::engine::ontology::draft::roles::STAFF;
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{ENDS, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by};
 
+/// Tables called alike in the end that are looked at: of so many none is meant.
+const MOST_ALIKE: usize = 16;
+
 /// What names say of all tables.
 pub(super) struct Names<'a> {
     seen: &'a [Seen<'a>],
@@ -55,8 +58,9 @@ pub(super) struct Reading {
     pub about: bool,
     /// Whether its first word is something that there are ids of: the shop of a shop group.
     pub of_a_thing: bool,
-    /// How many other tables of several words are called so in the end.
-    pub tails: usize,
+    /// The other tables of several words that are called so in the end, without kinds of these: of warriors, and of
+    /// warriors of an episode, the former.
+    pub tails: Vec<usize>,
     /// Whether one of these has a column of its name.
     pub there: bool,
     /// Whether it says how many there are, whether it is called like its own table, and whether it is about people.
@@ -161,10 +165,9 @@ impl<'a> Names<'a> {
             (false, true) => Called::of(-1, Says::Another),
             (false, false) => rest,
         };
-        let tail = |it: &&Seen<'_>| !it.is(from) && it.words.len() > own.len() && ends_with(&it.words, own);
         Reading {
             of_a_thing: matches!(own, [first, _, ..] if self.things.contains(&canonical(first))),
-            tails: self.seen.iter().filter(tail).count(),
+            tails: self.tails(from, own),
             bare,
             named,
             about: parts().next().is_some(),
@@ -182,6 +185,16 @@ impl<'a> Names<'a> {
             stem,
             words,
         }
+    }
+
+    fn tails(&self, from: &Seen<'_>, stem: &[String]) -> Vec<usize> {
+        let tail = |it: &&Seen<'_>| !it.is(from) && it.words.len() > stem.len() && ends_with(&it.words, stem);
+        let all: Vec<&Seen<'_>> = self.seen.iter().filter(tail).take(MOST_ALIKE).collect();
+        let of_another = |it: &&&Seen<'_>| {
+            let words = |other: &&&Seen<'_>| other.words.iter().all(|word| it.words.contains(word));
+            all.iter().filter(|other| other.words.len() < it.words.len()).any(|other| words(&other))
+        };
+        all.iter().filter(|it| !of_another(it)).map(|it| it.at).collect()
     }
 
     /// How many tables have a column of this name.

@@ -6,7 +6,7 @@ use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{key_stem, same};
+use crate::engine::ontology::draft::names::{ends_with, key_stem, same};
 use crate::engine::ontology::draft::reading::{Names, Reading, is_about};
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::several::several;
@@ -199,7 +199,10 @@ fn single<'a>(
         // The row of the table that a kind of it goes on from.
         column.words.iter().any(|word| word == "ptr")
             || called.says == Says::Table && !same(&column.words, &from.words)
-            || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from))
+            || key_stem(&column.words).is_some_and(|stem| {
+                is_about(stem, to)
+                    && (!is_about(stem, from) || ends_with(&to.words, stem) && !ends_with(&from.words, stem))
+            })
     };
     let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
     if of.unique && same_name || of.key && !names_it() {
@@ -223,7 +226,7 @@ fn single<'a>(
     // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
     let telling = || match key.kind {
         Kind::Text | Kind::Uuid => {
-            let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES);
+            let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES) || column.is_random();
             some && !prose(column) && like_codes(column, key)
         }
         Kind::Whole => column.distinct().is_some_and(|count| count >= LEAST_VALUES) && promise(from, column, key) > 0.0,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::ontology::draft::DraftTable;
-use crate::engine::ontology::draft::names::{abbreviates, forms, key_stem, same, singular};
+use crate::engine::ontology::draft::names::{forms, key_stem, same, singular};
 use crate::engine::ontology::draft::words::GENERIC;
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
@@ -244,8 +244,6 @@ pub(super) struct Vocabulary {
     of_columns: BTreeSet<String>,
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
-    /// The first words of tables, without what all of them begin with, where it is run together with a word.
-    run_on: BTreeMap<String, String>,
     common: Common,
     /// What this schema calls an id: many tables begin with a column of this name alone, and columns elsewhere end with it.
     id: Option<String>,
@@ -310,50 +308,6 @@ fn word_for_id(tables: &[Vec<String>]) -> Option<String> {
     (count >= ENOUGH && others.len() >= ENOUGH && !known).then(|| word.to_owned())
 }
 
-/// The first words of tables of which nearly all are a word with a few letters in front, without these: the `customers`
-/// of `TBLCUSTOMERS`. None where two tables would then be called alike.
-fn without_letters(tables: &[&str], is_word: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
-    const ENOUGH: usize = 4;
-    const MOST_LETTERS: usize = 4;
-    let names: Vec<String> = tables.iter().map(|name| in_words(name)).collect();
-    let mut found: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for first in names.iter().filter_map(|name| name.split(' ').next()).filter(|first| !is_word(first)) {
-        let ways = (1..=MOST_LETTERS).filter_map(|at| first.split_at_checked(at));
-        for (letters, word) in ways.filter(|(_, word)| word.len() > 2 && is_word(word)) {
-            // The dimensions and facts of one schema are marked alike.
-            let mark = if TABLE_MARKS.contains(&letters) { "" } else { letters };
-            found.entry(mark).or_default().push((first, word));
-        }
-    }
-    let most = found.into_values().max_by_key(Vec::len).unwrap_or_default();
-    if most.len() < ENOUGH || most.len() * 10 < tables.len() * 9 {
-        return BTreeMap::new();
-    }
-    let words: BTreeMap<String, String> =
-        most.into_iter().map(|(first, word)| (first.to_owned(), word.to_owned())).collect();
-    let called = |name: &String| match name.split_once(' ') {
-        Some((first, more)) => format!("{} {more}", words.get(first).map_or(first, String::as_str)),
-        None => words.get(name).unwrap_or(name).clone(),
-    };
-    let before: BTreeSet<String> = names.iter().map(|name| singular(name)).collect();
-    let after: BTreeSet<String> = names.iter().map(|name| singular(&called(name))).collect();
-    if after.len() == before.len() { words } else { BTreeMap::new() }
-}
-
-/// What is short for a table and stands in front of the names of all of its columns, run together with a word: the
-/// `proj` of `projno` and `projname`.
-fn short_form(table: &[String], columns: &[String], is_word: impl Fn(&str) -> bool) -> Option<String> {
-    const ENOUGH: usize = 3;
-    let first = columns.first().filter(|_| columns.len() >= ENOUGH)?;
-    let parts = |short: &str, name: &String| {
-        let word = name.split(' ').next().and_then(|first| first.strip_prefix(short));
-        word.is_some_and(&is_word)
-    };
-    let mut shorts = [4, 3].into_iter().filter_map(|letters| first.get(..letters));
-    let short = shorts.find(|short| abbreviates(short, table) && columns.iter().all(|name| parts(short, name)))?;
-    Some(short.to_owned())
-}
-
 impl Vocabulary {
     pub(super) fn new(tables: &[DraftTable]) -> Self {
         let mut vocabulary = Self::of(tables.iter().map(|table| {
@@ -394,21 +348,11 @@ impl Vocabulary {
         let of_tables: Vec<Vec<String>> =
             tables.clone().map(|(_, columns)| columns.iter().map(|name| in_words(name)).collect()).collect();
         let id = word_for_id(&of_tables);
-        let called: Vec<&str> = tables.map(|(table, _)| table).collect();
-        let known = |word: &str| is_part(word) || of_columns.contains(word) || names.contains_key(word);
-        let known = |word: &str| known(word) || known(&singular(word));
-        let run_on = without_letters(&called, |word| parted(word, known).iter().all(|part| known(part)));
-        let mut tables: Vec<Vec<String>> = called.iter().map(|table| of_table(table, &of_columns, &run_on)).collect();
+        let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
         let common = Common::of(&tables);
         tables.iter_mut().for_each(|table| common.drop_from(table));
-        words.extend(run_on.values().flat_map(|word| parted(word, known)).map(|word| singular(&word)));
-        let known = |word: &str| is_part(word) || words.contains(word);
-        let is_word = |word: &str| parted(word, known).iter().all(|part| known(part));
-        let columns = tables.iter().zip(&of_tables);
-        let short: Vec<String> = columns.filter_map(|(table, columns)| short_form(table, columns, is_word)).collect();
-        words.extend(short);
         let nouns = tables.iter().flat_map(|table| forms(table)).collect();
-        Self { words_of_tables: words, nouns, of_columns, names, run_on, common, id }
+        Self { words_of_tables: words, nouns, of_columns, names, common, id }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
@@ -448,7 +392,7 @@ impl Vocabulary {
 
     /// The words of a table's name without what it is for: `dim_customers` is "customers".
     pub(super) fn table(&self, name: &str) -> Vec<String> {
-        let mut words = of_table(name, &self.of_columns, &self.run_on);
+        let mut words = of_table(name, &self.of_columns);
         self.common.drop_from(&mut words);
         words
     }
@@ -470,14 +414,12 @@ impl Vocabulary {
     }
 }
 
-fn of_table(name: &str, of_columns: &BTreeSet<String>, run_on: &BTreeMap<String, String>) -> Vec<String> {
+fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
     // The whole name is no word to keep whole: what is run together there is run together everywhere.
     let known = |word: &str| is_part(word) || word.len() < name.len() && of_columns.contains(&singular(word));
-    let whole = in_words(name);
-    let (first, more) = whole.split_once(' ').unwrap_or((whole.as_str(), ""));
-    let first = run_on.get(first).map_or(first, String::as_str);
-    let words = std::iter::once(first).chain(more.split(' ').filter(|word| !word.is_empty()));
-    let mut words: Vec<String> = words.flat_map(|word| parted(word, known)).collect();
+    let words = in_words(name);
+    let mut words: Vec<String> =
+        words.split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect();
     if matches!(words.as_slice(), [first, _, ..] if TABLE_MARKS.contains(&first.as_str())) {
         words.remove(0);
     }
@@ -596,52 +538,6 @@ mod tests {
         ] {
             assert_eq!(vocabulary.table(name).join(" "), expected);
         }
-    }
-
-    #[test]
-    fn letters_in_front_of_the_names_of_all_tables_are_no_part_of_them() {
-        let called = |names: &[&str]| {
-            let vocabulary = Vocabulary::of(names.iter().map(|name| (*name, vec!["parcel_id"])));
-            names.iter().map(|name| vocabulary.table(name).join(" ")).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            called(&["TBLCUSTOMERS", "TBLORDERS", "TBLORDERITEM", "TBLPARCELS"]),
-            ["customers", "orders", "order item", "parcels"]
-        );
-        assert_eq!(
-            called(&["dimcustomer", "dimproduct", "dimstore", "factsales"]),
-            ["customer", "product", "store", "sales"]
-        );
-        // Not of all, of too few, and what would be called like another.
-        for as_it_is in [
-            &["tcustomer", "torder", "tproduct", "tstore", "territory"][..],
-            &["xcustomer", "xorder", "xproduct"],
-            &[
-                "tblcard",
-                "tblclaim",
-                "tblorder",
-                "tblstore",
-                "tblteam",
-                "tblticket",
-                "tbltrack",
-                "tblvendor",
-                "tblvisit",
-                "order",
-            ],
-        ] {
-            assert_eq!(called(as_it_is), as_it_is);
-        }
-    }
-
-    #[test]
-    fn what_is_short_for_a_table_is_parted_from_the_names_of_its_columns() {
-        let of = |columns: [&'static str; 3]| {
-            let vocabulary = Vocabulary::of([("projects", columns.to_vec()), ("tasks", vec!["projno"])].into_iter());
-            vocabulary.words("projno").join(" ")
-        };
-        assert_eq!(of(["projno", "projname", "projstart"]), "proj no");
-        assert_eq!(of(["projno", "projname", "city"]), "projno");
-        assert_eq!(of(["projno", "projname", "projxyz"]), "projno");
     }
 
     #[test]

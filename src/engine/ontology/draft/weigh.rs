@@ -27,7 +27,7 @@ pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
     let values = overlap.map_or(0.0, |overlap| of_values(single, overlap));
     // A part of a name, and one value, is little.
     let single_value = overlap.is_some_and(|overlap| overlap.values == 1);
-    let little = if single.called.score < 70 && single_value { -1.5 } else { 0.0 };
+    let little = if single.called.score < 70 && single_value && !single.key.is_random() { -1.5 } else { 0.0 };
     of_names(single.called) + values + key + little
 }
 
@@ -72,6 +72,7 @@ fn not_by_chance(single: &Single<'_>, overlap: Overlap) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "small counts, of which the size matters")]
     let found = overlap.found as f64;
     match key.kind {
+        Kind::Text | Kind::Uuid if found > 0.0 && key.is_random() => 5.0,
         Kind::Text | Kind::Uuid => {
             // One letter is soon among others.
             let short = key.info.sample_values.iter().all(|value| value.chars().count() < 2);

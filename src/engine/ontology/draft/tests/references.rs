@@ -258,3 +258,87 @@ fn the_end_of_a_tables_name_refers_to_it_where_it_can_be_no_other() {
     let made = draft(&wanted("library"), &tables, &measured_by(&tables, &refers));
     assert_eq!(shown(&made), ["acq_debit.fund acq_fund"]);
 }
+
+/// The names of warriors are told apart by the warrior, who has an id of his own; so do all others refer to warriors.
+#[test]
+fn a_key_that_is_another_tables_is_not_what_others_refer_to() {
+    let text = |name| Column(name, "VARCHAR", 200, 0, NONE, &["Oda Nobunaga", "Okuni"]);
+    let tables = [
+        table("conquest_warriors", 200, &[key("id", 200), text("identifier")]),
+        table("conquest_warrior_names", 200, &[key("warrior_id", 200), text("name")]),
+        table("conquest_episode_warriors", 300, &[key("episode_id", 20), key("warrior_id", 38)]),
+        table("conquest_episodes", 20, &[key("id", 20), text("name")]),
+        table("types", 17, &[key("id", 17), text("name")]),
+        table("moves", 40, &[key("id", 40), key("type_id", 17)]),
+    ];
+    let refers = [
+        ("conquest_warrior_names", "warrior_id", "conquest_warriors"),
+        ("conquest_episode_warriors", "warrior_id", "conquest_warriors"),
+        ("conquest_episode_warriors", "warrior_id", "conquest_warrior_names"),
+        ("conquest_episode_warriors", "episode_id", "conquest_episodes"),
+        ("moves", "type_id", "types"),
+    ];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(
+        shown(&made),
+        [
+            "conquest_warrior_names.warrior_id conquest_warriors",
+            "conquest_episode_warriors.episode_id conquest_episodes",
+            "conquest_episode_warriors.warrior_id conquest_warriors",
+            "moves.type_id types",
+        ]
+    );
+}
+
+#[test]
+fn one_random_value_that_is_a_key_is_no_chance() {
+    let draw = |name, distinct, rows_without| {
+        Column(name, "VARCHAR", distinct, rows_without, NONE, &["5cbd3f4ab5f04d3b8e6a0b7b2d4c9e11"])
+    };
+    let short = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["ab12"]);
+    for (name, holds) in [("guid", true), ("code", false)] {
+        let one = |distinct| if holds { draw(name, distinct, 0) } else { short(name, distinct) };
+        let other = if holds { draw("quoted", 1, 0) } else { short("quoted", 1) };
+        let tables = [
+            table("commodities", 4, &[one(4), Column("mnemonic", "VARCHAR", 4, 0, NONE, &["a long name of it"])]),
+            table("transactions", 76, &[key("id", 76), other]),
+        ];
+        let mut facts = Facts::default();
+        for candidate in relationship_candidates(&tables, &facts) {
+            facts.overlaps.insert(candidate, Overlap { values: 1, found: 1 });
+        }
+        let expected: &[&str] = if holds { &["transactions.quoted commodities"] } else { &[] };
+        assert_eq!(shown(&draft(&wanted("it"), &tables, &facts)), expected, "{name}");
+    }
+}
+
+#[test]
+fn one_of_two_and_a_later_one_are_of_the_table_that_they_name() {
+    let text = |name| Column(name, "VARCHAR", 60, 0, NONE, &["Aye-aye", "Bear"]);
+    let tables = [
+        table("party", 60, &[key("id", 60), text("name")]),
+        table("party_change", 90, &[key("id", 90), key("party", 50), key("party_new", 50), key("party_size", 50)]),
+        table("reference_term", 60, &[key("reference_term_id", 60), text("name")]),
+        table("term_map", 90, &[key("id", 90), key("term_a_id", 50), key("term_b_id", 50)]),
+        table("study", 60, &[key("id", 60), text("name")]),
+        table("season", 90, &[key("id", 90), key("study_db_id", 50)]),
+    ];
+    let refers = [
+        ("party_change", "party", "party"),
+        ("party_change", "party_new", "party"),
+        ("party_change", "party_size", "party"),
+        ("term_map", "term_a_id", "reference_term"),
+        ("term_map", "term_b_id", "reference_term"),
+        ("season", "study_db_id", "study"),
+    ];
+    assert_eq!(
+        shown(&draft(&wanted("it"), &tables, &measured_by(&tables, &refers))),
+        [
+            "party_change.party party",
+            "party_change.party_new party",
+            "term_map.term_a_id reference_term",
+            "term_map.term_b_id reference_term",
+            "season.study_db_id study",
+        ]
+    );
+}

@@ -71,24 +71,6 @@ fn what_all_tables_are_called_by_is_no_word_of_theirs() {
     assert_eq!(made.ontology.entity("shop_orders_dataset").unwrap().grain.as_deref(), Some("order"));
 }
 
-#[test]
-fn what_is_run_together_with_all_names_is_no_word_of_theirs() {
-    let text = |name| Column(name, "VARCHAR", 40, 0, NONE, &["north"]);
-    let tables = [
-        table("TBLCUSTOMERS", 40, &[key("CUSTOMERID", 40), text("CITY")]),
-        table("TBLORDERS", 300, &[key("ORDERID", 300), key("CUSTOMERID", 39)]),
-        table("TBLPRODUCTS", 60, &[key("PRODUCTID", 60), text("TITLE")]),
-        table("TBLPROJECTS", 50, &[key("projno", 50), text("projname"), text("projcity")]),
-    ];
-    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &[("TBLORDERS", "CUSTOMERID", "TBLCUSTOMERS")]));
-    assert_eq!(shown(&made), ["TBLORDERS.CUSTOMERID TBLCUSTOMERS"]);
-    let grains: Vec<&str> = made.ontology.datasets.iter().filter_map(|it| it.grain.as_deref()).collect();
-    assert_eq!(grains, ["customer", "order", "product", "project"]);
-    let labels: Vec<&str> =
-        made.ontology.entity("TBLPROJECTS").unwrap().fields.iter().map(|field| field.label.as_str()).collect();
-    assert_eq!(labels, ["project no", "name", "city"]);
-}
-
 /// Where every table begins with a `CN`, it is what others call an id.
 #[test]
 fn the_word_that_a_schema_has_for_an_id_is_learnt() {
