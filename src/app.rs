@@ -205,7 +205,7 @@ impl App {
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
         let listen = outside.as_ref().and_then(|listener| listener.local_addr().ok());
-        let doors = routes::doors(&web, self.gateway.clone(), mcp.clone(), library(&mcp), listen);
+        let doors = routes::doors(&web, self.gateway.clone(), office.audit.clone(), mcp.clone(), library(&mcp), listen);
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));

@@ -91,11 +91,6 @@ impl Shares {
         metrics::gauge!("dragoman_open", "of" => self.of).set(held.all as f64);
     }
 
-    /// How many places are taken.
-    pub fn taken(&self) -> usize {
-        self.held().all
-    }
-
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

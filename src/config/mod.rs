@@ -1,4 +1,7 @@
 //! Settings as plain data, read once. This is the only reader of the environment; every problem is reported at once.
+//!
+//! A new setting is a field here or in the file of its part (`limits.rs`, `embedding.rs`, …), a line where that part is
+//! read (`read.rs`, or there), and a row in `variables.rs`, which tests hold `docs/settings.md` and `.env.example` to.
 
 mod embedding;
 mod limits;

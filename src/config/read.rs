@@ -1,4 +1,4 @@
-//! From variables to [`Config`].
+//! From variables to [`Config`], one setting after the other.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Reads one setting after the other and collects every problem on the way.
+//! What `read.rs` reads with: takes a variable as a value of its type, and collects every problem on the way.
 
 use std::fmt;
 use std::str::FromStr;

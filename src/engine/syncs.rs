@@ -118,13 +118,13 @@ impl Syncs {
         if let Some(unknown) = names.iter().find(|name| !known.iter().any(|sync| sync.name == **name)) {
             return Err(no_such(unknown, &known));
         }
-        let wanted = known.iter().filter(|sync| names.is_empty() || names.contains(&sync.name));
+        let is_wanted = |sync: &DocumentSync| names.is_empty() || names.contains(&sync.name);
         let run = self.wanted_run(now);
-        let mut asked = Vec::new();
-        for sync in wanted {
+        for sync in known.iter().filter(|sync| is_wanted(sync)) {
             store::syncs::request(&mut tx, org, &sync.name, &run.job_id, now).await?;
-            asked.extend(store::syncs::find(&mut tx, org, &sync.name).await?);
         }
+        let mut asked = store::syncs::list(&mut tx, org).await?;
+        asked.retain(is_wanted);
         tx.commit().await?;
         self.wanted.notify_one();
         Ok((asked, run.job_id))

@@ -1,5 +1,6 @@
 //! The audit log's writer: callers wait until their row is durable; rows that wait together share one transaction,
-//! so that the cost of a commit is divided under load. Refusals that repeat are counted first ([`super::repeats`]).
+//! so that the cost of a commit is divided under load. Refusals that repeat are counted first ([`super::repeats`]). The
+//! end of the service waits for who has begun and has no row yet ([`AuditLog::end`]).
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,7 @@ type Waiting = (Entry, Option<oneshot::Sender<bool>>);
 pub struct AuditLog {
     queue: mpsc::Sender<Waiting>,
     repeats: Repeats,
-    /// The calls that have no row yet.
+    /// The calls, and what is answered without one, that have no row yet.
     calls: TaskTracker,
     ending: CancellationToken,
 }
@@ -71,7 +72,8 @@ impl AuditLog {
         (log, AuditWriter { stop, task })
     }
 
-    /// Begins a call that will have a row; what this gives is dropped when the row is durable.
+    /// Begins a call, or an answer without one, that will have a row; what this gives is dropped when the row is
+    /// durable.
     ///
     /// # Errors
     /// `service_unavailable`: the service ends.
@@ -82,6 +84,11 @@ impl AuditLog {
             true => Err(Error::unavailable("The service is stopping. Try again in a moment.")),
             false => Ok(call),
         }
+    }
+
+    /// How many have begun and have no row yet.
+    pub(super) fn under_way(&self) -> usize {
+        self.calls.len()
     }
 
     /// Ready when the service ends.

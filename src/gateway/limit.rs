@@ -131,11 +131,6 @@ impl Limiter {
         enter(&self.streams, &keys, "streams", self.rates.streams)
     }
 
-    /// Calls that are being answered.
-    pub(super) fn calls(&self) -> usize {
-        self.calls.taken()
-    }
-
     fn call(&self, caller: &Caller, key: String) -> Result<Share> {
         // One person with many clients leaves room for colleagues, as one workspace does for others.
         let person = Key::part(format!("{}:all", caller.person()), 2);

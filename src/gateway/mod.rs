@@ -228,10 +228,10 @@ impl Gateway {
         answer
     }
 
-    /// How many calls are being answered, for tests that wait for one to begin.
+    /// How many calls and pages have no row yet, for tests that wait for one to begin.
     #[doc(hidden)]
     pub fn calls_under_way(&self) -> usize {
-        self.limiter.calls()
+        self.audit.under_way()
     }
 
     /// Counts a request of whatever kind against what its sender may send.

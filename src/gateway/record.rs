@@ -1,4 +1,5 @@
-//! Reading the audit log of one workspace, newest first.
+//! Reading the audit log of one workspace, newest first. It is written by `audit.rs`, and what a row keeps is said in
+//! `model/audit.rs`.
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;

@@ -1,4 +1,5 @@
-//! Who may do what: the one check, by the table of [`super::rights`], that yields a [`Pass`].
+//! Who may do what: the one check, by the table of [`super::rights`], that yields a [`Pass`]; and the words of its
+//! refusals.
 
 mod catalogue;
 

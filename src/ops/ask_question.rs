@@ -9,7 +9,7 @@ use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::agent::conversation::{Answered, Ask, Body};
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Asks, Blocks, Cost, Info, Operation, Parts, Question, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::ontology_texts::{WRITE, long};
 use crate::base::id::Id;
+use crate::base::nearest::nearest;
 use crate::engine::job::Job;
 use crate::engine::llm::Models;
 use crate::engine::ontology::describe::describe;
@@ -18,7 +19,7 @@ use crate::engine::ontology::draft::{Answers, Draft, Wanted};
 pub use crate::engine::ontology::draft::{Asked, Evidence, State, TableReasons};
 use crate::engine::ontology::library::Standing;
 pub use crate::engine::ontology::read::MAX_BYTES;
-use crate::engine::ontology::read::{MAX_DATASETS, MAX_FIELDS, nearest};
+use crate::engine::ontology::read::{MAX_DATASETS, MAX_FIELDS};
 use crate::engine::ontology::renew::{self, Renewed, renewed};
 use crate::engine::ontology::write;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
@@ -218,7 +219,7 @@ fn answers(given: &[Answer], tables: &[Dataset]) -> Result<Answers> {
 /// Refuses columns that no table has.
 fn there(name: &str, columns: &[String], tables: &[Dataset]) -> Result<()> {
     let missing = |what: &str, known: Vec<&str>| {
-        let near = nearest(what, known.into_iter()).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
+        let near = nearest(what, known).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
         Error::invalid("answers", format!("There is no {what} among the tables of this draft.{near}"))
     };
     let names = || tables.iter().map(|table| table.name.as_str()).collect();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ask_question::AskQuestion;
 use crate::engine::agent::conversation::Ask;
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts};
 use crate::model::access::{Action, Want};

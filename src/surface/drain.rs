@@ -1,5 +1,6 @@
 //! Reads what is left of a request that is answered before its end, such as a form that is too large, or one without a
-//! credential: a client that is still sending would see a broken connection instead of the answer (RFC 9112 §9.6).
+//! credential: a client that is still sending would see a broken connection instead of the answer (RFC 9112 §9.6). What
+//! the end of the service waits for is said in `app.rs`.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

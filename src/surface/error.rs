@@ -48,7 +48,8 @@ pub async fn wrong_method(request: Request, next: Next) -> Response {
     Response::from_parts(head, Body::from(error.body(&id).to_string()))
 }
 
-fn id_of(request: &Request) -> String {
+/// The request's id, as the layers around all routes gave it.
+pub fn id_of(request: &Request) -> String {
     request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default()
 }
 

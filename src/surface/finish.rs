@@ -1,17 +1,30 @@
-//! Answers that go on to their end, and so to their row in the record, even when the client hangs up: what they have
-//! changed is not forgotten.
+//! Answers that go on to their end, and so to their row in the record, even when the client hangs up or the service
+//! ends: what they have changed is not forgotten.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
+
+use crate::gateway::audit::AuditLog;
+use crate::surface::error::{id_of, problem};
 
 /// The layer.
 pub async fn finish(request: Request, next: Next) -> Response {
     to_its_end(next.run(request)).await
 }
 
-/// The same for one answer.
+/// The layer of what writes rows without a call of the gateway, which is waited for by itself: the end of the service
+/// waits until it is answered. What comes after the end has begun is refused.
+pub async fn recorded(State(audit): State<AuditLog>, request: Request, next: Next) -> Response {
+    let _begun = match audit.begin() {
+        Ok(begun) => begun,
+        Err(error) => return problem(&error, &id_of(&request)),
+    };
+    next.run(request).await
+}
+
+/// As [`finish`], for one answer.
 pub async fn to_its_end(answer: impl Future<Output = Response> + Send + 'static) -> Response {
     match tokio::spawn(answer).await {
         Ok(response) => response,

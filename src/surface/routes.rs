@@ -29,6 +29,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::gateway::Gateway;
+use crate::gateway::audit::AuditLog;
 use crate::store::Db;
 use crate::surface::arrive::{arrive, as_published};
 use crate::surface::body::paced;
@@ -42,7 +43,7 @@ use crate::surface::console::workspace::{
 use crate::surface::console::{account, home};
 use crate::surface::cors;
 use crate::surface::drain::drain;
-use crate::surface::finish::finish;
+use crate::surface::finish::{finish, recorded};
 use crate::surface::guard::{GuardState, Guards, guard};
 use crate::surface::login::upstream::{callback, depart};
 use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passkey, reset, two_step};
@@ -73,6 +74,7 @@ pub struct Doors {
 pub fn doors<H: ServerHandler>(
     web: &Web,
     gateway: Arc<Gateway>,
+    audit: AuditLog,
     mcp: Arc<Mcp>,
     library: Library<H>,
     listen: Option<SocketAddr>,
@@ -83,7 +85,8 @@ pub fn doors<H: ServerHandler>(
     );
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
-    let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
+    let pages = without_gateway(web.clone()).route_layer(from_fn_with_state(audit, recorded));
+    let pages = pages.merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console.clone());
     // Bodies are bounded, and have to keep a pace, where they are read.
     let files = with_session(web, files())

@@ -7,10 +7,11 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::{Json, Router};
 use dragoman::gateway::Via;
+use dragoman::model::audit::Entry;
 use dragoman::model::error::Code;
 use dragoman::model::org::Org;
 use dragoman::ops::sql::Sql;
-use dragoman::store;
+use dragoman::store::{self, Db};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -161,6 +162,28 @@ async fn a_call_that_runs_when_the_service_ends_stops_and_is_on_the_record() {
     service.stop().await;
     let ended = tokio::time::timeout(Duration::from_secs(30), call).await.expect("it goes on").unwrap();
     assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+}
+
+/// No call of the gateway stands behind it, and nobody waits for its answer any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registration_that_is_under_way_when_the_service_ends_is_on_the_record() {
+    let service = Service::start().await;
+    let register = format!("http://{}/api/oauth/register", service.config.listen);
+    let client = json!({ "client_name": "Late", "redirect_uris": ["http://127.0.0.1/callback"] });
+    // The database is kept busy until the client is gone and the service is ending.
+    let writer = service.db.begin().await.unwrap();
+    let asked = tokio::spawn(service.http.post(register).json(&client).send());
+    service.answers_a_call().await;
+    asked.abort();
+    let mut ended = tokio::spawn(service.ended());
+    let early = tokio::time::timeout(Duration::from_secs(1), &mut ended).await;
+    assert!(early.is_err(), "it ends before the row is written");
+    drop(writer);
+    let folder = tokio::time::timeout(Duration::from_secs(30), ended).await.expect("it goes on").unwrap();
+    let db = Db::open_sqlite(&Db::file(folder.path())).await.unwrap();
+    let entries = store::audit::newest(&db, None, 100).await.unwrap();
+    let registered = |entry: &Entry| entry.action == "oauth.register" && entry.outcome == "ok";
+    assert!(entries.iter().any(|(_, entry)| registered(entry)), "{entries:?}");
 }
 
 /// Nobody is ever told what this text means.

@@ -47,23 +47,42 @@ impl Index {
         let moved = app.gateway.move_indexes(org.id, to, |name| eprintln!("{name}")).await;
         let target = format!("{workspace} to {}", to.name());
         app.office.record_administration("admin.index.move", &target, moved.is_ok()).await?;
-        let Moved { moved, chunks, there, rebuilt, erased } = moved?;
+        let all = moved?;
         if json {
+            let Moved { moved, chunks, there, rebuilt, erased } = all;
             let facts = json!({
                 "to": to.name(), "moved": moved, "chunks": chunks, "there": there, "rebuilt": rebuilt, "erased": erased,
             });
             println!("{facts:#}");
         } else {
-            println!(
-                "The indexes of {workspace} are in the {}: {moved} moved with {}, {there} there already, {rebuilt} made anew of \
-                 their texts, {erased} erased meanwhile.",
-                match to {
-                    Home::Folder => "data folder",
-                    Home::Cluster => "Qdrant server",
-                },
-                counted(chunks, "chunk")
-            );
+            println!("{}", told(&workspace, to, all));
         }
         Ok(())
+    }
+}
+
+/// What became of the indexes, for people.
+fn told(workspace: &str, to: Home, Moved { moved, chunks, there, rebuilt, erased }: Moved) -> String {
+    let place = match to {
+        Home::Folder => "data folder",
+        Home::Cluster => "Qdrant server",
+    };
+    let others = [(there, "there already"), (rebuilt, "made anew of their texts"), (erased, "erased meanwhile")];
+    let others = others.into_iter().filter(|(number, _)| *number > 0);
+    let others: String = others.map(|(number, what)| format!(", {number} {what}")).collect();
+    format!("The indexes of {workspace} are in the {place}: {moved} moved with {}{others}.", counted(chunks, "chunk"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_to_no_index_is_not_told() {
+        let moved = Moved { moved: 2, chunks: 1, ..Moved::default() };
+        let says = |moved: Moved| told("acme", Home::Cluster, moved);
+        assert_eq!(says(moved), "The indexes of acme are in the Qdrant server: 2 moved with 1 chunk.");
+        let says = says(Moved { there: 3, erased: 1, ..moved });
+        assert!(says.ends_with("2 moved with 1 chunk, 3 there already, 1 erased meanwhile."), "{says}");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use jiff::civil::{Date, DateTime};
 
-use super::record::Record;
+use super::stages::Record;
 use crate::engine::job::Job;
 use crate::engine::ontology::graph::Graph;
 use crate::model::ontology::{Calendar, Ontology};

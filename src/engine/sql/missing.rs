@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::guard::nearest;
+use crate::base::nearest::nearest_of_many;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error};
 
@@ -79,16 +79,15 @@ fn hint(column: &str, read: &[&Dataset], others: &[&Dataset], candidates: &str) 
     }
     let near = |tables: &[&Dataset]| {
         let columns = tables.iter().flat_map(|table| table.columns.iter().map(|column| column.name.as_str()));
-        let near = nearest(column, columns)?.to_owned();
+        let near = nearest_of_many(column, columns)?.to_owned();
         let of = tables.iter().find(|table| table.columns.iter().any(|it| it.name == near))?;
         Some((near, of.name.clone()))
     };
     if let Some((near, of)) = near(read) {
         return format!("Did you mean {near}? It is a column of {of}.");
     }
-    if let Some(near) = nearest(column, candidates.split(',').filter(|name| !name.eq_ignore_ascii_case(column)))
-        && !near.is_empty()
-    {
+    let seen = candidates.split(',').filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(column));
+    if let Some(near) = nearest_of_many(column, seen) {
         return format!("Did you mean {near}?");
     }
     if let Some((near, of)) = near(others) {

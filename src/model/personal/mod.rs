@@ -1,5 +1,9 @@
 //! Which columns likely hold personal data: by the words of their names, and by the shape of a sample of their values.
 //! A likelihood to act on with care, no proof of either: a column that is not named here can still be personal.
+//!
+//! It takes no column from external clients by itself: profiles mask such values, drafts of ontologies mark such
+//! fields, and language models are not told their values. What those clients do not see at all are the columns that
+//! people have hidden ([`crate::model::dataset::Dataset::seen`]).
 
 mod names;
 mod shapes;

@@ -9,6 +9,8 @@
 //! | token made | a connectivity token in force: the named one, or the newest |
 //! | listed tools, first call | rows of the person's (or of the token's) in the audit log, of the last day |
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -176,7 +178,11 @@ impl Look<'_> {
         let here = self.on.record.find(self.org.id, &wanted, None, ROWS).await?;
         let theirs = |entry: &&Entry| entry.principal == principal && entry.action == action && entry.at >= self.since;
         let asked = here.entries.iter().map(|(_, entry)| entry).chain(nobodys.iter().filter(theirs));
+        let mut seen = HashSet::new();
         for entry in asked.filter(|entry| entry.outcome == "ok") {
+            if !seen.insert((&entry.client, &entry.target)) {
+                continue;
+            }
             let client = self.on.identity.client(&entry.client).await?;
             let name = client.as_ref().map(|client| client.name.clone()).unwrap_or_default();
             let addresses = client.map(|client| client.redirect_uris).unwrap_or_default();

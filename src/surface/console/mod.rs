@@ -2,7 +2,7 @@
 //! scripts (but for passkeys, which browsers offer to scripts alone), with the keyboard and with a screen reader.
 //!
 //! `account/` is about the person: `identity` is asked directly. `workspace/` is about one of their workspaces: everything
-//! passes the gateway, as it does for programs.
+//! passes the gateway, as it does for programs. `surface/routes.rs` says what a new page takes.
 
 pub mod account;
 pub mod frame;

@@ -6,6 +6,7 @@
 
 use url::form_urlencoded;
 
+use crate::base::nearest::nearest;
 use crate::gateway::operation::Toolset;
 use crate::identity::clients::verified_host;
 use crate::model::audit::clip;
@@ -100,9 +101,7 @@ fn unknown(name: &str) -> Error {
         "" => "A toolset has a name.".to_owned(),
         name => format!("There is no toolset {}.", clip(name)),
     };
-    let typed: String = name.chars().take(64).collect::<String>().to_lowercase();
-    let near = all.into_iter().find(|known| strsim::osa_distance(known, &typed) <= known.len() / 3);
-    let near = near.map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
+    let near = nearest(name, all).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
     let message = format!(
         "{what}{near} Name some of {} with commas between them, or leave {PARAMETER} out of the address.",
         all.join(", ")

@@ -117,12 +117,18 @@ impl Service {
     }
 
     /// Stops as the signal does, and waits for the end.
-    pub async fn stop(mut self) {
+    pub async fn stop(self) {
+        drop(self.ended().await);
+    }
+
+    /// As [`Service::stop`]; gives the data folder, which is there until this is dropped.
+    pub async fn ended(mut self) -> tempfile::TempDir {
         let _ = self.stop.take().unwrap().send(());
         let served = self.served.take().unwrap();
-        let Self { identity, gateway, db, .. } = self;
+        let Self { identity, gateway, db, _folder: folder, .. } = self;
         drop((identity, gateway, db));
         served.await.unwrap();
+        folder
     }
 
     /// Waits until a call has begun.

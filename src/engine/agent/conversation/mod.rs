@@ -27,7 +27,7 @@ use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::engine::agent::planner::Planners;
 use crate::engine::agent::prepared::Ready;
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::llm::Models;
 use crate::engine::ontology::library::Library;
 use crate::engine::sql::SqlEngine;

@@ -14,7 +14,7 @@ use super::{Made, Open, Questions};
 use crate::engine::agent::plan::renew::renewed;
 use crate::engine::agent::planner::{Context, Worded, assumption};
 use crate::engine::agent::prepared::Prepared;
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
 use crate::model::plan::Plan;
 use crate::model::reading::{Chosen, Clarification, Outcome, Reading, Turn};

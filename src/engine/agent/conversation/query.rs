@@ -12,7 +12,7 @@ use crate::engine::agent::guide::by_way;
 use crate::engine::agent::plan::validate::validate;
 use crate::engine::agent::prepared::Prepared;
 use crate::engine::agent::query::{read, refusal};
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
 use crate::engine::render::nouns::capital;
 use crate::model::error::{Error, Result};

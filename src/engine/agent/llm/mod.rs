@@ -18,7 +18,7 @@ use self::veil::Veil;
 use crate::base::clock::{Clock, Millis};
 use crate::engine::agent::plan::values::literals;
 use crate::engine::agent::planner::{self, FieldValues, Planner, Unread, View};
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
 use crate::engine::llm::{LlmError, Message, Model, Models, Speaker};
 use crate::model::ontology::Ontology;

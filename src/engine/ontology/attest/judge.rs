@@ -24,8 +24,8 @@ pub enum Judge {
     Computes,
     /// The type of the column.
     Type { declared: DataType },
-    /// One value a row.
-    Values { declared: BTreeSet<String> },
+    /// One value a row; those that people have words for should be among them.
+    Values { worded: BTreeSet<String> },
     /// Rows, filled rows, rows without a partner.
     Partners { is_optional: bool, to: String },
     /// Filled rows, distinct values of a side that is not declared as unique.
@@ -60,7 +60,7 @@ impl Part {
             }
             Judge::Computes => None,
             Judge::Type { declared } => self.datatype(*declared, &table.columns.get(at)?.r#type),
-            Judge::Values { declared } => Some(self.values(declared, table, at)),
+            Judge::Values { worded } => Some(self.values(worded, table, at)),
             Judge::Partners { is_optional, to } => Some(self.partners(*is_optional, to, count(0), count(1), count(2))),
             Judge::Unkeyed { to, columns } => {
                 let is_unique = count(0) == count(1) && count(0) > 0;
@@ -112,17 +112,17 @@ impl Part {
         (!fits(declared, actual)).then(|| failed(self.what.clone(), Severity::Error, says))
     }
 
-    fn values(&self, declared: &BTreeSet<String>, table: &Table, at: usize) -> Finding {
+    fn values(&self, worded: &BTreeSet<String>, table: &Table, at: usize) -> Finding {
         let found: BTreeSet<String> = table.rows.iter().filter_map(|row| row.get(at).map(text)).collect();
-        let strange: Vec<&String> = declared.difference(&found).collect();
+        let strange: Vec<&String> = worded.difference(&found).collect();
         let many = found.len() > MAX_VALUES;
         let says = if many {
             format!("`{}` has more than {MAX_VALUES} values: it is no closed set.", self.name)
         } else if let [first, ..] = strange.as_slice() {
             format!(
-                "{} of the {} declared values of `{}` occur in no row, such as `{first}`.",
+                "{} of the {} values of `{}` that people have words for occur in no row, such as `{first}`.",
                 strange.len(),
-                declared.len(),
+                worded.len(),
                 self.name
             )
         } else {

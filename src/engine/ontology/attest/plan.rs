@@ -89,9 +89,12 @@ impl Plan {
                 judge: Judge::Type { declared: field.datatype },
             });
             if field.is_enum {
-                let declared = field.value_synonyms.keys().cloned().collect();
+                // Those without words are listed to be known, as a database or a dictionary lists them: a draft writes
+                // them whatever the rows hold.
+                let worded = field.value_synonyms.iter().filter(|(_, words)| !words.is_empty());
+                let worded = worded.map(|(value, _)| value.clone()).collect();
                 let part =
-                    Part { what, name, select: vec![format!("DISTINCT {sql}")], judge: Judge::Values { declared } };
+                    Part { what, name, select: vec![format!("DISTINCT {sql}")], judge: Judge::Values { worded } };
                 let limit = format!("{from} WHERE {sql} IS NOT NULL LIMIT {}", MAX_VALUES + 1);
                 self.groups.push(Group { from: limit, dialect, local: local.clone(), parts: vec![part] });
             }

@@ -204,3 +204,19 @@ fn answers_are_judged() {
     // A type that cannot be found out is the expression's fault.
     assert_eq!(part(Judge::Type { declared: DataType::Date }).refused("no").what, "x.expression");
 }
+
+#[test]
+fn a_value_that_is_only_listed_may_be_in_no_row() {
+    let mut ontology = insurance();
+    ontology.datasets[0].fields[3].value_synonyms.insert("P".into(), Vec::new());
+    let plan = plan(&ontology, &[table("claim"), table("claim_amount")]);
+    let (_, status) = part(&plan, "datasets[0].fields[3]");
+    let judged = |values: &[&str]| {
+        let rows = values.iter().map(|value| vec![json!(value)]).collect();
+        status.judge(&Table { rows, ..answer("VARCHAR", Vec::new()) }, 0).unwrap()
+    };
+    assert!(judged(&["C", "O"]).passed);
+    let finding = judged(&["O"]);
+    let says = "1 of the 2 values of `claim.status` that people have words for occur in no row, such as `C`.";
+    assert_eq!((finding.passed, finding.says.as_str()), (false, says));
+}

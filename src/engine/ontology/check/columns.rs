@@ -96,29 +96,28 @@ impl Check<'_> {
     }
 
     /// A name that must be one of the dataset's fields.
-    pub(super) fn own_field(&mut self, path: &str, entity: &Entity, name: &str) -> bool {
-        if entity.field(name).is_some() {
-            return true;
+    pub(super) fn own_field<'e>(&mut self, path: &str, entity: &'e Entity, name: &str) -> Option<&'e Field> {
+        let field = entity.field(name);
+        if field.is_none() {
+            let hint = self.suggest(name, entity.fields.iter().map(|field| field.name.as_str()));
+            self.error(path.to_owned(), format!("`{}` has no field `{name}`.", entity.name), hint);
         }
-        let hint = self.suggest(name, entity.fields.iter().map(|field| field.name.as_str()));
-        self.error(path.to_owned(), format!("`{}` has no field `{name}`.", entity.name), hint);
-        false
+        field
     }
 
     fn default_time(&mut self, path: &str, entity: &Entity) {
         let Some(name) = &entity.default_time_field else { return };
         let path = format!("{path}.default_time_field");
-        if self.own_field(&path, entity, name) {
-            self.must_be_time(path, entity, name);
+        if let Some(field) = self.own_field(&path, entity, name) {
+            self.must_be_time(path, entity, field);
         }
     }
 
     /// Days can be counted in it.
-    pub(super) fn must_be_time(&mut self, path: String, entity: &Entity, name: &str) {
-        let computed = entity.field(name).filter(|_| graph::plain_column(entity, name).is_none());
-        let datatype = computed.map_or_else(|| self.datatype(entity, name), |field| field.datatype);
+    pub(super) fn must_be_time(&mut self, path: String, entity: &Entity, field: &Field) {
+        let datatype = self.field_type(entity, field);
         if !datatype.is_calendar() && datatype != DataType::Opaque {
-            let message = format!("`{}.{name}` is no time: its type is {datatype:?}.", entity.name);
+            let message = format!("`{}.{}` is no time: its type is {datatype:?}.", entity.name, field.name);
             self.error(path, message, "Name a field whose type is Date, DateTime or DateTimeTz.");
         }
     }
@@ -135,7 +134,7 @@ impl Check<'_> {
             let hint = format!("Declare {actual:?}, or convert the column in the expression with CAST.");
             self.error(format!("{path}.datatype"), message, hint);
         }
-        let known = if actual == DataType::Opaque { field.datatype } else { actual };
+        let known = self.field_type(entity, field);
         let needs_number = matches!(
             field.default_aggregation,
             Some(Aggregation::Sum | Aggregation::Avg | Aggregation::Median | Aggregation::Stddev)
@@ -188,7 +187,7 @@ impl Check<'_> {
     fn pairs(&mut self, path: &str, relationship: &Relationship, from: &Entity, to: &Entity) {
         let pairs = relationship.from_columns.iter().zip(&relationship.to_columns);
         for (at, (left, right)) in pairs.enumerate() {
-            let (one, other) = (self.datatype(from, left), self.datatype(to, right));
+            let (one, other) = (self.column_type(from, left), self.column_type(to, right));
             if clash(one, other) {
                 let message = format!(
                     "`{}.{left}` is {one:?} and `{}.{right}` is {other:?}: they never are equal.",

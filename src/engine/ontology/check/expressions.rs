@@ -179,7 +179,7 @@ impl Check<'_> {
         if let Some(name) = &metric.default_time_field {
             let path = format!("{path}.default_time_field");
             match (self.field(name), name.split_once('.')) {
-                (Some((entity, field)), _) => self.must_be_time(path, entity, &field.name),
+                (Some((entity, field)), _) => self.must_be_time(path, entity, field),
                 (None, Some((dataset, field))) => match self.ontology.entity(dataset) {
                     Some(entity) => {
                         self.own_field(&path, entity, field);

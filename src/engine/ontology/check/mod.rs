@@ -10,7 +10,9 @@ mod words;
 
 use std::collections::HashMap;
 
-use crate::engine::ontology::read::{datatype_of, nearest};
+use crate::base::nearest::nearest;
+use crate::engine::ontology::graph;
+use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::ontology::{DataType, Entity, Field, Ontology, Problem};
 
@@ -72,15 +74,17 @@ impl<'a> Check<'a> {
         self.table(entity)?.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// The type of a column or field by its name, as far as it is known. A column's own type counts more than what the
-    /// document says of it.
-    fn datatype(&self, entity: &Entity, name: &str) -> DataType {
-        let column = super::graph::column(entity, name);
+    /// The type of a field, as far as it is known: of one that is a column, the column's; of a computed one, what the
+    /// document says, whatever the table has under its name.
+    fn field_type(&self, entity: &Entity, field: &Field) -> DataType {
+        let column = graph::plain_column(entity, &field.name).and_then(|column| self.column(entity, column));
+        known(column, field.datatype)
+    }
+
+    /// The type of a column by its name or by that of the field that it is, as far as it is known.
+    fn column_type(&self, entity: &Entity, name: &str) -> DataType {
         let declared = entity.field(name).map_or(DataType::Opaque, |field| field.datatype);
-        self.column(entity, column).map_or(declared, |column| match datatype_of(&column.r#type) {
-            DataType::Opaque => declared,
-            datatype => datatype,
-        })
+        known(self.column(entity, graph::column(entity, name)), declared)
     }
 
     /// A field by `dataset.field`.
@@ -102,6 +106,14 @@ impl<'a> Check<'a> {
                 if names.is_empty() { String::new() } else { format!("There are: {}.", names.join(", ")) }
             }
         }
+    }
+}
+
+/// A column's own type counts more than what the document says of it.
+fn known(column: Option<&ColumnInfo>, declared: DataType) -> DataType {
+    match column.map(|column| datatype_of(&column.r#type)) {
+        None | Some(DataType::Opaque) => declared,
+        Some(datatype) => datatype,
     }
 }
 

@@ -18,7 +18,7 @@ pub use extension::{COMMON_KEY, VENDOR};
 pub use node::{MAX_BYTES, MAX_DEPTH, MAX_NODES, Mark, Node, parse};
 pub use objects::{MAX_DATASETS, MAX_FIELDS, MAX_METRICS, MAX_RELATIONSHIPS};
 pub use settle::name as cardinality_name;
-pub use walk::{MAX_NAME, MAX_TEXT, nearest};
+pub use walk::{MAX_NAME, MAX_TEXT};
 
 use objects::Manner;
 use walk::{Part, Walk};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::derive;
 use super::node::Mark;
-use super::walk::{Object, Walk, join, nearest};
+use super::walk::{Object, Walk, join};
+use crate::base::nearest::nearest;
 use crate::engine::ontology::graph::column;
 use crate::model::ontology::{Cardinality, Entity, Ontology, Relationship};
 

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::node::{Key, Mark, Node};
+use crate::base::nearest::nearest;
 use crate::engine::render::nouns::capital;
 use crate::model::ontology::{Problem, Severity};
 
@@ -12,8 +13,6 @@ pub const MAX_NAME: usize = 128;
 pub const MAX_TEXT: usize = 10_000;
 /// Problems that one reading reports.
 pub(super) const MAX_PROBLEMS: usize = 100;
-/// Letters times letters that one search for the nearest word compares: enough for thousands of names.
-const MAX_COMPARED: usize = 1 << 20;
 
 /// What was found wrong so far.
 #[derive(Default)]
@@ -101,7 +100,7 @@ impl Walk {
     fn missing(&mut self, object: &Object<'_>, key: &str) {
         let meant = |(known, _): &(Key, Node)| {
             let path = join(&object.path, &known.name);
-            nearest(&known.name, [key].into_iter()).is_some() && self.problems.iter().any(|p| p.path == path)
+            nearest(&known.name, [key]).is_some() && self.problems.iter().any(|p| p.path == path)
         };
         if object.entries.iter().any(meant) {
             return;
@@ -290,54 +289,4 @@ pub(super) fn descend<'n, 's>(mut node: &'n Node, mut steps: &'s [Step]) -> (&'n
 /// `a.b`, or `b` at the root.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
-/// The word that was most likely meant: at most a third of its letters differ. Of very many or very long words only the
-/// first are looked at.
-pub fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    let word = word.to_lowercase();
-    let letters = word.chars().count();
-    let mut left = MAX_COMPARED;
-    let near = words.filter_map(|known| {
-        let others = known.chars().count();
-        let most = letters.max(others).div_ceil(3);
-        // Words differ at least by what one is longer.
-        if letters.abs_diff(others) > most {
-            return None;
-        }
-        left = left.checked_sub(letters * others)?;
-        let distance = strsim::osa_distance(&word, &known.to_lowercase());
-        (distance <= most).then_some((distance, known))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_word_differs_in_a_third_of_its_letters_at_most() {
-        let known = ["amount", "amounts_of_all_orders", "kind", "Country"];
-        for (word, expected) in
-            [("amnt", Some("amount")), ("COUNTY", Some("Country")), ("knd", Some("kind")), ("am", None), ("", None)]
-        {
-            assert_eq!(nearest(word, known.into_iter()), expected, "{word}");
-        }
-    }
-
-    #[test]
-    fn a_search_among_many_long_words_ends() {
-        let (word, far) = ("a".repeat(MAX_NAME), "b".repeat(MAX_NAME));
-        let among = |many: usize| {
-            let words = std::iter::repeat_n(far.as_str(), many).chain([word.as_str()]);
-            nearest(&word, words).is_some()
-        };
-        let most = MAX_COMPARED / (MAX_NAME * MAX_NAME);
-        assert!(among(most - 1));
-        assert!(!among(most));
-        // What is too long or too short to be meant takes nothing of it.
-        let short = std::iter::repeat_n("b", 2 * most).chain([word.as_str()]);
-        assert_eq!(nearest(&word, short), Some(word.as_str()));
-    }
 }

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::{Refusal, Verdict, habits, nearest};
+use super::{Refusal, Verdict, habits};
+use crate::base::nearest::nearest_of_many;
 
 /// One line a name: verdict, name, reason and marks, separated by tabs.
 pub(crate) struct List {
@@ -48,7 +49,7 @@ impl List {
             )),
             None => {
                 let known = self.verdicts.iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| *name);
-                let hint = match (habits::function(name).filter(|_| self.has_habits), nearest(name, known)) {
+                let hint = match (habits::function(name).filter(|_| self.has_habits), nearest_of_many(name, known)) {
                     (Some(instead), _) => instead.to_owned(),
                     (None, Some(near)) => format!("Did you mean {near}?"),
                     (None, None) => self.otherwise.to_owned(),

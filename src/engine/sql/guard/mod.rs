@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::base::nearest::nearest_of_many;
 use crate::model::error::{Code, Error};
 
 /// What one statement may have of each, so that planning it stays cheap. The engine looks at neither its deadline nor
@@ -355,7 +356,7 @@ const NO_CATALOGUE: &str = "List the datasets (dragoman_list_datasets) to see wh
 /// The refusal of a table that is not among those that may be read. It says the same of one that is not there and of
 /// one that others have; a file, an address or a catalogue of the server is none of either.
 pub(super) fn no_table<'n>(name: &str, tables: impl Iterator<Item = &'n str>) -> Refusal {
-    let hint = match nearest(name, tables) {
+    let hint = match nearest_of_many(name, tables) {
         Some(near) => format!("Did you mean {near}?"),
         None => NO_CATALOGUE.to_owned(),
     };
@@ -367,34 +368,6 @@ pub(super) fn no_table<'n>(name: &str, tables: impl Iterator<Item = &'n str>) ->
         true => refusal.mistaken(),
         false => refusal,
     }
-}
-
-/// The candidate that is most like `name`, when one is near: at most a third of it differs.
-pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_ascii_lowercase();
-    let allowed = (name.chars().count() / 3).max(1);
-    candidates
-        .map(|candidate| (distance(&name, &candidate.to_ascii_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-/// Edits between two texts (Levenshtein): insertions, deletions, replacements.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    // From the beginning of `a` up to here to each beginning of `b` but the empty one.
-    let mut row: Vec<usize> = (1..=b.len()).collect();
-    for (i, left) in a.chars().take(64).enumerate() {
-        let (mut diagonal, mut before) = (i, i + 1);
-        for (right, place) in b.iter().zip(&mut row) {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = *place;
-            before = replaced.min(diagonal + 1).min(before + 1);
-            *place = before;
-        }
-    }
-    row.last().copied().unwrap_or_else(|| a.chars().take(64).count())
 }
 
 #[cfg(test)]

@@ -194,10 +194,3 @@ fn names_of_the_session_are_columns_where_columns_have_them() {
         assert!(judge(sql).is_ok(), "{sql}");
     }
 }
-
-#[test]
-fn edits_are_counted() {
-    for (a, b, edits) in [("", "abc", 3), ("flights", "fligths", 2), ("kitten", "sitting", 3), ("same", "same", 0)] {
-        assert_eq!(distance(a, b), edits);
-    }
-}

@@ -24,7 +24,7 @@ mod words;
 use jiff::civil::DateTime;
 
 use crate::engine::agent::english::lexicon::Lexicon;
-use crate::engine::agent::record::Record;
+use crate::engine::agent::stages::Record;
 use crate::model::ontology::Ontology;
 
 pub(super) use kept::lost;

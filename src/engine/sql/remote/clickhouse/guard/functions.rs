@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::token::{Kind, Token};
-use crate::engine::sql::guard::{Refusal, Verdict, nearest};
+use crate::base::nearest::nearest_of_many;
+use crate::engine::sql::guard::{Refusal, Verdict};
 
 /// Functions of values, in lower case: linear, and reading nothing but their arguments.
 const FUNCTIONS: &str = include_str!("functions.txt");
@@ -137,7 +138,7 @@ fn function(word: &str) -> Verdict {
     if others || TYPES.contains(&name) {
         return Ok(());
     }
-    let hint = match nearest(name, functions.union(aggregates).copied()) {
+    let hint = match nearest_of_many(name, functions.union(aggregates).copied()) {
         Some(near) => format!("Did you mean {near}?"),
         None => "Use ClickHouse's built-in functions of values, and aggregates.".to_owned(),
     };

@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::base::nearest::nearest_of_many;
 use crate::engine::sql::guard::functions::{MAX_AMPLIFICATION, widths_are_small};
 use crate::engine::sql::guard::list::List;
-use crate::engine::sql::guard::{Refusal, Verdict, nearest};
+use crate::engine::sql::guard::{Refusal, Verdict};
 
 /// Every function of the reviewed server, one a line: verdict, name, reason, and `unary` for those of one argument,
 /// separated by tabs. Functions of newer servers are refused until they are reviewed.
@@ -158,7 +159,7 @@ pub(super) fn type_name(name: &[&str]) -> Verdict {
         [r#type] | ["pg_catalog", r#type] if TYPES.contains(r#type) => Ok(()),
         _ => {
             let name = name.join(".");
-            let hint = match nearest(&name, TYPES.into_iter()) {
+            let hint = match nearest_of_many(&name, TYPES) {
                 Some(near) => format!("Did you mean {near}?"),
                 None => "Use a type for values: integer, numeric, text, date, timestamp, jsonb.".to_owned(),
             };
