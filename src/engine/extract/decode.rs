@@ -1,11 +1,11 @@
-//! Bytes of unknown encoding into text. A byte-order mark decides, then whether they are UTF-8, then where NULs stand
-//! (UTF-16 without a mark); an older encoding is taken only where what it yields reads like words, since a wrong guess
-//! would be silently wrong.
+//! Bytes of unknown encoding into text. A byte-order mark decides, then where NULs stand (UTF-16 without a mark), then
+//! escapes of ISO-2022-JP, then whether they are UTF-8; an older encoding is taken only where what it yields reads like
+//! words, since a wrong guess would be silently wrong.
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Letters beyond ASCII that a text of another script has at least.
 const LETTERS: usize = 4;
@@ -42,6 +42,11 @@ pub fn text(bytes: &[u8]) -> Result<(Cow<'_, str>, &'static str), WrongByte> {
     if let Some(encoding) = wide(bytes) {
         return strict(encoding, bytes).map_err(wrong);
     }
+    if is_switched(bytes)
+        && let Ok(found) = strict(ISO_2022_JP, bytes)
+    {
+        return Ok(found);
+    }
     let at = match std::str::from_utf8(bytes) {
         Ok(text) => return text.find('\0').map_or(Ok((Cow::Borrowed(text), "UTF-8")), |at| Err(wrong(at))),
         Err(problem) => problem.valid_up_to(),
@@ -67,6 +72,12 @@ fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
         (_, true) => Some(UTF_16BE),
         _ => None,
     }
+}
+
+/// Whether bytes are ASCII, and so UTF-8, that goes over to letters of Japanese (ISO-2022-JP, RFC 1468).
+pub(super) fn is_switched(bytes: &[u8]) -> bool {
+    let head = bytes.get(..LOOK).unwrap_or(bytes);
+    head.is_ascii() && head.windows(3).any(|window| matches!(window, b"\x1b$B" | b"\x1b$@"))
 }
 
 /// The likeliest encoding of before Unicode.
@@ -152,6 +163,10 @@ mod tests {
         let japanese = "すべての人間は、生まれながらにして自由である。";
         let bytes = encoding_rs::SHIFT_JIS.encode(japanese).0.into_owned();
         assert_eq!(text(&bytes).unwrap().0, japanese);
+        let switched = b"\x1b$B$9$Y$F\x1b(B all";
+        assert_eq!(text(switched).unwrap(), (Cow::Borrowed("すべて all"), "ISO-2022-JP"));
+        let coloured = b"\x1b[31mred\x1b[0m";
+        assert_eq!(text(coloured).unwrap().1, "UTF-8");
     }
 
     #[test]

@@ -36,7 +36,6 @@ const SKIPPED: &[&str] = &[
     "trPr",
     "sdtPr",
     "fldData",
-    "pict",
 ];
 
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracted> {
@@ -251,6 +250,23 @@ fn is_skipped(tag: &Tag) -> bool {
 mod tests {
     use super::*;
     use crate::engine::extract::tests::zipped;
+
+    #[test]
+    fn boxes_are_read_once_in_the_form_of_any_word() {
+        let framed = |text: &str| {
+            format!("<v:textbox><w:txbxContent><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:txbxContent></v:textbox>")
+        };
+        let older = format!("<w:p><w:r><w:t>One.</w:t><w:pict>{}</w:pict></w:r></w:p>", framed("Older box."));
+        let newer = format!(
+            "<w:p><w:r><w:t>Two.</w:t><mc:AlternateContent><mc:Choice>{0}</mc:Choice><mc:Fallback><w:pict>{0}</w:pict>\
+             </mc:Fallback></mc:AlternateContent></w:r></w:p>",
+            framed("Newer box.")
+        );
+        let document = format!("<w:document><w:body>{older}{newer}</w:body></w:document>");
+        let zip = zipped(&[("word/document.xml", document.as_bytes())]);
+        let text = read(&zip, "x.docx", &Budget::new(0)).unwrap().text;
+        assert_eq!(text, "Older box.\n\nOne.\n\nNewer box.\n\nTwo.\n");
+    }
 
     #[test]
     fn numbers_charts_formulas_and_comments_are_where_they_show() {

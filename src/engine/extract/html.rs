@@ -111,7 +111,9 @@ pub(super) fn source(bytes: &[u8]) -> String {
     if let Some(text) = decode::marked(bytes) {
         return text.into_owned();
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !decode::is_switched(bytes)
+    {
         return text.to_owned();
     }
     let encoding = declared(bytes).unwrap_or_else(|| decode::older(bytes));

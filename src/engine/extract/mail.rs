@@ -108,11 +108,36 @@ fn one(message: &Message<'_>, name: &str, budget: &Budget, found: &mut Found) ->
             PartType::Multipart(_) => {}
             _ => {
                 let own = part.attachment_name().map_or_else(|| format!("attachment {}", index + 1), str::to_owned);
-                super::within(part.contents(), &format!("{name}/{own}"), budget, found)?;
+                let is_uu = part.content_transfer_encoding().is_some_and(is_uuencode);
+                let unpacked = if is_uu { uudecoded(part.contents()) } else { None };
+                super::within(unpacked.as_deref().unwrap_or(part.contents()), &format!("{name}/{own}"), budget, found)?;
             }
         }
     }
     Ok(())
+}
+
+/// Whether an encoding is that of before MIME, under the names that programs gave it.
+fn is_uuencode(name: &str) -> bool {
+    ["x-uuencode", "x-uue", "uuencode"].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
+}
+
+/// What the lines from `begin` to `end` stand for (POSIX.1 `uuencode`); `None` where nothing begins.
+fn uudecoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.find(|line| line.starts_with(b"begin "))?;
+    let value = |sign: u8| sign.wrapping_sub(b' ') & 0x3f;
+    let mut bytes = Vec::new();
+    for line in lines.take_while(|line| *line != b"end") {
+        let Some((length, signs)) = line.split_first() else { continue };
+        let start = bytes.len();
+        for four in signs.chunks(4) {
+            let at = |place: usize| four.get(place).map_or(0, |sign| value(*sign));
+            bytes.extend([at(0) << 2 | at(1) >> 4, at(1) << 4 | at(2) >> 2, at(2) << 6 | at(3)]);
+        }
+        bytes.truncate(start + usize::from(value(*length)));
+    }
+    Some(bytes)
 }
 
 /// The plain text where there is one, otherwise the marked-up one.
@@ -166,6 +191,18 @@ mod tests {
         assert_eq!(unquoted(cut[0]), b"Subject: 1\n\nHello\nFrom here on\nFrom there\n\n");
         assert_eq!(cut[1], b"Subject: 2\n\nBye\n");
         assert!(mails(b"no box").is_empty());
+    }
+
+    #[test]
+    fn attachments_of_before_mime_are_what_they_stand_for() {
+        let mail = b"From: a@b.c\nTo: d@e.f\nSubject: Hare\nContent-Type: multipart/mixed; boundary=X\n\n--X\n\n\
+                     See it.\n--X\nContent-Type: text/plain; name=t.txt\nContent-Disposition: attachment; filename=t.txt\n\
+                     Content-Transfer-Encoding: x-uuencode\n\nbegin 644 t.txt\n\
+                     64VQO=R!B=70@<W1E861Y('=I;G,N\"@  \n`\nend\n\n--X--\n";
+        let found = read(mail, "m.eml").unwrap();
+        let texts: Vec<&str> = found.documents.iter().skip(1).map(|document| document.text.as_str()).collect();
+        assert_eq!(texts, ["Slow but steady wins.\n"]);
+        assert_eq!(uudecoded(b"no such lines"), None);
     }
 
     #[test]

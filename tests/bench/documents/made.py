@@ -11,6 +11,7 @@ import json
 import mailbox
 import pathlib
 import re
+import subprocess
 import sys
 import test
 
@@ -24,10 +25,24 @@ import xlwt
 
 TABLES = 25
 ROWS = 2_000
-ENCODINGS = [
-    "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1250", "cp1251", "koi8-r", "shift_jis", "euc_jp",
-    "gb18030", "big5", "euc_kr",
-]  # fmt: skip
+# Encodings of Unicode, and those of before with the languages that were written in them.
+UNICODE = ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+OLDER = {
+    "cp1250": "cs hu pl ro sk",
+    "iso8859-2": "cs hu pl ro sk",
+    "cp1251": "bg ru sr uk",
+    "koi8-r": "ru",
+    "cp1252": "ca da de es eu fi fr gl it nb nl pt pt_BR sv",
+    "cp1253": "el",
+    "cp1254": "tr",
+    "cp1257": "lt",
+    "shift_jis": "ja",
+    "euc_jp": "ja",
+    "iso2022_jp": "ja",
+    "euc_kr": "ko",
+    "big5": "zh_TW",
+    "gb18030": "zh_CN",
+}
 
 out = pathlib.Path(sys.argv[1])
 made = out / "made"
@@ -126,13 +141,18 @@ def sheets():
 
 
 def encodings():
-    """Python's own texts in encodings of East Asia, and what has letters beyond ASCII in each encoding that knows all."""
-    texts = []
+    """Debian's reference cards in what their languages were written in, Python's own texts in encodings of East Asia,
+    and tables that have letters beyond ASCII; without the few signs that an encoding lacks."""
     for sample in sorted((tests / "cjkencodings").glob("*-utf8.txt")):
-        name, text = sample.name.removesuffix("-utf8.txt"), sample.read_text("utf-8")
+        name = sample.name.removesuffix("-utf8.txt")
         (made / f"python-{name}.txt").write_bytes((sample.parent / f"{name}.txt").read_bytes())
-        (made / f"python-{name}.txt.words").write_text(text)
-        texts.append((name, "txt", text))
+        (made / f"python-{name}.txt.words").write_text(sample.read_text("utf-8"))
+    texts = []
+    for card in sorted(out.glob("packages/debian-refcard/**/refcard-*-a4.pdf")):
+        language = card.stem.split("-")[1]
+        read = subprocess.run(["pdftotext", "-enc", "UTF-8", card, "-"], capture_output=True, check=True).stdout
+        own = [encoding for encoding, languages in OLDER.items() if language in languages.split()]
+        texts.append((card.stem, "txt", read.decode().replace("\f", ""), UNICODE + own))
     for path in sorted(out.glob("packages/*/**/*.csv")):
         read = path.read_bytes()[:200_000] if path.is_file() else b""
         try:
@@ -140,15 +160,12 @@ def encodings():
         except UnicodeDecodeError:
             continue
         if not text.isascii():
-            texts.append((path.stem, "csv", text))
-    for name, ending, text in texts:
-        for encoding in ENCODINGS:
-            try:
-                written = text.encode(encoding)
-            except UnicodeEncodeError:
-                continue
+            texts.append((path.stem, "csv", text, [*UNICODE, "cp1252"]))
+    for name, ending, text, encodings in texts:
+        for encoding in encodings:
+            written = text.encode(encoding, "ignore")
             (made / f"{name}.{encoding}.{ending}").write_bytes(written)
-            (made / f"{name}.{encoding}.{ending}.words").write_text(text)
+            (made / f"{name}.{encoding}.{ending}.words").write_text(written.decode(encoding))
 
 
 def mails():

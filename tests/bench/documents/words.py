@@ -21,47 +21,73 @@ def pdf(path):
 def docx(path):
     import docx
 
-    def cells(table):
-        for row in table.rows:
-            for cell in row.cells:
-                yield cell.text
+    def lines(holder):
+        for block in holder.iter_inner_content():
+            if hasattr(block, "text"):
+                yield block.text
+                continue
+            # A cell that takes several places is met at each.
+            for cell in {cell._tc: cell for row in block.rows for cell in row.cells}.values():
+                yield from lines(cell)
 
-    document = docx.Document(path)
-    texts = [paragraph.text for paragraph in document.paragraphs]
-    return "\n".join(texts + [text for table in document.tables for text in cells(table)])
+    return "\n".join(lines(docx.Document(path)))
 
 
 def pptx(path):
     import pptx
 
-    texts = []
-    for slide in pptx.Presentation(path).slides:
-        for shape in slide.shapes:
+    def texts(shapes):
+        for shape in shapes:
             if shape.has_text_frame:
-                texts.append(shape.text_frame.text)
+                yield shape.text_frame.text
             if getattr(shape, "has_table", False) and shape.has_table:
-                texts += [cell.text for row in shape.table.rows for cell in row.cells]
-    return "\n".join(texts)
+                yield from (cell.text for row in shape.table.rows for cell in row.cells)
+            yield from texts(getattr(shape, "shapes", []))
+
+    def slides():
+        for slide in pptx.Presentation(path).slides:
+            yield from texts(slide.shapes)
+            notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+            yield notes.text if notes else ""
+
+    return "\n".join(slides())
 
 
 def odf(path):
-    from odf import teletype, text
+    from odf import namespaces, teletype
     from odf.opendocument import load
 
-    document = load(path)
-    kinds = [text.H, text.P]
-    return "\n".join(teletype.extractText(found) for kind in kinds for found in document.getElementsByType(kind))
+    def lines(node):
+        if node.qname in ((namespaces.TEXTNS, "h"), (namespaces.TEXTNS, "p")):
+            yield teletype.extractText(node)
+        elif node.qname != (namespaces.TEXTNS, "tracked-changes"):
+            for child in node.childNodes:
+                if child.nodeType == child.ELEMENT_NODE:
+                    yield from lines(child)
+
+    return "\n".join(lines(load(path).body))
+
+
+def head(message):
+    """What stands above a mail, and nothing of a part of one."""
+    names = ("Subject", "From", "To", "Cc")
+    lines = [f"{'' if name == 'Subject' else name} {message[name]}" for name in names if message[name]]
+    moment = message["date"] and message["date"].datetime
+    if moment:
+        lines.append(f"Date: {moment.isoformat()}" + ("" if moment.tzinfo else "Z"))
+    return "\n".join(lines).replace("+00:00", "Z")
 
 
 def body(message):
     """The text of a mail and of the mails within it, in the plain form where there are several."""
+    if message.get_content_type() == "message/delivery-status":
+        return str(message)
     if message.is_multipart():
         parts = message.get_payload()
         if message.get_content_type() == "multipart/alternative":
             plain = [part for part in parts if part.get_content_type() == "text/plain"]
             parts = plain[:1] or parts[-1:]
-        own = [str(message.get("subject", ""))] if message.get("subject") else []
-        return "\n".join(own + [body(part) for part in parts])
+        return "\n".join([head(message)] + [body(part) for part in parts])
     text = ""
     if message.get_content_maintype() == "text":
         text = message.get_content()
@@ -69,7 +95,7 @@ def body(message):
             import bs4
 
             text = bs4.BeautifulSoup(text, "html.parser").get_text(" ")
-    return f"{message.get('subject', '')}\n{text}"
+    return f"{head(message)}\n{text}"
 
 
 def eml(path):

@@ -12,7 +12,7 @@ use hayro_interpret::{
 };
 use serde_json::json;
 
-use super::direction;
+use super::{direction, fields, lines};
 
 use crate::model::error::{Code, Error, Result};
 
@@ -22,6 +22,8 @@ const GLYPHS: usize = 300_000;
 const EM: f64 = 1_000.0;
 /// The weight from which letters are bold.
 const BOLD: u32 = 600;
+/// The size of letters where no others stand.
+const PLAIN: f64 = 10.0;
 
 /// A glyph, upright in its own direction of writing: `y` grows downwards.
 #[derive(Clone, Debug)]
@@ -63,6 +65,7 @@ fn of_page<'a>(page: &Page<'a>, pdf: &'a Pdf, cache: &InterpreterCache<'a>, seen
     let mut context = Context::new(transform, bounds, cache, pdf.xref(), InterpreterSettings::default());
     let mut collector = Collector { bounds, ..Collector::default() };
     interpret_page(page, &mut context, &mut collector);
+    collector.add_fields(fields::of_page(page), transform);
     if collector.count > GLYPHS {
         let message = format!("a page has more than {GLYPHS} letters.");
         return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "glyphs", "max": GLYPHS })));
@@ -75,7 +78,7 @@ fn of_page<'a>(page: &Page<'a>, pdf: &'a Pdf, cache: &InterpreterCache<'a>, seen
     Ok(Glyphs { height: f64::from(height), ..glyphs })
 }
 
-/// A title as the file says it, in UTF-16 with a mark or in bytes.
+/// A text as the file says it outside of pages, as its title, in UTF-16 with a mark or in bytes.
 pub(super) fn title(bytes: &[u8]) -> String {
     let text = match bytes {
         [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => {
@@ -100,6 +103,28 @@ struct Collector {
 }
 
 impl Collector {
+    /// Adds what fields hold in which nothing is drawn.
+    fn add_fields(&mut self, fields: Vec<(Rect, String)>, transform: Affine) {
+        let Some(upright) = self.glyphs.turned.first_mut().filter(|_| !fields.is_empty()) else { return };
+        let usual = match upright.is_empty() {
+            true => PLAIN,
+            false => lines::middle(upright.iter().map(|glyph| glyph.size).collect()),
+        };
+        for (place, text) in fields {
+            let place = transform.transform_rect_bbox(place);
+            let is_drawn = |glyph: &Placed| {
+                place.contains(Point::new(glyph.x0, glyph.y)) && glyph.text.contains(char::is_alphanumeric)
+            };
+            let size = usual.min(place.height());
+            if size < 0.5 || !self.bounds.contains(place.center()) || upright.iter().any(is_drawn) {
+                continue;
+            }
+            let x1 = (place.x0 + text.chars().count() as f64 * size / 2.0).min(place.x1);
+            let y = place.center().y + size / 3.0;
+            upright.push(Placed { text: direction::as_read(&text), x0: place.x0, x1, y, size, is_bold: false });
+        }
+    }
+
     fn add(&mut self, glyph: &Glyph<'_>, transform: Affine, is_bold: bool) {
         self.count += 1;
         if self.count > GLYPHS {

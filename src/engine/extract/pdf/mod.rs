@@ -2,6 +2,7 @@
 //! paragraphs, tables and headings are found by where they are, how large, and how heavy.
 
 mod direction;
+mod fields;
 mod glyphs;
 mod headings;
 mod layout;
