@@ -5,19 +5,19 @@ use sqlx::any::AnyRow;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::model::cluster_index::{Build, ClusterIndex, Home, Standing};
+use crate::model::cluster_index::{Build, Chain, ClusterIndex, Home, Standing};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::leases;
 use crate::store::tenant::Scoped;
 
-const COLUMNS: &str = "org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, touched_at";
+const COLUMNS: &str = "org_id, build, dataset_id, version, encoder, terms, cutter, points, chain, standing, touched_at";
 
 /// Adds one that is about to be written.
 pub async fn insert(on: &mut Scoped, index: &ClusterIndex) -> Result<()> {
-    let sql = "INSERT INTO cluster_indexes (org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, \
-               touched_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let sql = "INSERT INTO cluster_indexes (org_id, build, dataset_id, version, encoder, terms, cutter, points, chain, \
+               standing, touched_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     sqlx::query(sql)
         .bind(index.org.to_string())
         .bind(index.build.to_string())
@@ -27,6 +27,7 @@ pub async fn insert(on: &mut Scoped, index: &ClusterIndex) -> Result<()> {
         .bind(index.terms.clone())
         .bind(index.cutter.clone())
         .bind(i64::try_from(index.points).map_err(Error::internal)?)
+        .bind(serde_json::to_string(&index.chain).map_err(Error::internal)?)
         .bind(index.standing.name())
         .bind(index.touched_at)
         .execute(&mut **on)
@@ -59,6 +60,14 @@ pub async fn of_version(
 pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
     let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND standing = 'placed'");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// All of a dataset. Until the transaction ends, nobody else who asks this goes on.
+pub async fn of_dataset(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<ClusterIndex>> {
+    leases::lock(on, &format!("indexes {org}")).await?;
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND dataset_id = $2 ORDER BY build");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
@@ -107,7 +116,8 @@ pub async fn place(on: &mut Scoped, index: &ClusterIndex, now: Millis) -> Result
 
 /// Says of a dataset's indexes, or of one version's, that their points are to be removed, since a moment: 0 where nobody
 /// can be asking them. Gives those that it was not said of before: of the others nothing is changed, so that nothing puts
-/// off their removal. One statement: what another process gives its place at this time is either among them or comes after.
+/// off their removal. Until the transaction ends, nobody goes on with one of them or gives one its place: what another
+/// process does at this time is either among them or comes after.
 pub async fn retire(
     on: &mut Scoped,
     org: Id<Org>,
@@ -115,10 +125,11 @@ pub async fn retire(
     version: Option<&str>,
     since: Millis,
 ) -> Result<Vec<ClusterIndex>> {
+    leases::lock(on, &format!("indexes {org}")).await?;
     let of_version = if version.is_some() { "AND version = $4" } else { "" };
     let sql = format!(
         "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
-         WHERE org_id = $2 AND dataset_id = $3 AND standing <> 'gone' {of_version} RETURNING {COLUMNS}"
+         WHERE org_id = $2 AND dataset_id = $3 AND standing IN ('written', 'placed') {of_version} RETURNING {COLUMNS}"
     );
     let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(since).bind(org.to_string()).bind(dataset.to_string());
     if let Some(version) = version {
@@ -132,6 +143,13 @@ pub async fn abandon(on: &mut Scoped, before: Millis) -> Result<()> {
     let sql =
         "UPDATE cluster_indexes SET standing = 'gone', touched_at = 0 WHERE standing = 'written' AND touched_at <= $1";
     sqlx::query(sql).bind(before).execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Says of one that is gone that what is left of its points is in the chains of others.
+pub async fn leave(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<()> {
+    let sql = "UPDATE cluster_indexes SET standing = 'held' WHERE org_id = $1 AND build = $2 AND standing = 'gone'";
+    sqlx::query(sql).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
     Ok(())
 }
 
@@ -162,15 +180,22 @@ pub async fn set_home(on: &mut Scoped, org: Id<Org>, home: Home) -> Result<()> {
 fn read(row: &AnyRow) -> Result<ClusterIndex> {
     let standing: String = row.try_get("standing")?;
     let known = Standing::ALL.into_iter().find(|known| known.name() == standing);
+    let build: Id<Build> = row.try_get::<String, _>("build")?.parse().map_err(Error::internal)?;
+    let chain: String = row.try_get("chain")?;
     Ok(ClusterIndex {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
-        build: row.try_get::<String, _>("build")?.parse().map_err(Error::internal)?,
+        build,
         dataset: row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?,
         version: row.try_get("version")?,
         encoder: row.try_get("encoder")?,
         terms: row.try_get("terms")?,
         cutter: row.try_get("cutter")?,
         points: u64::try_from(row.try_get::<i64, _>("points")?).map_err(Error::internal)?,
+        chain: match chain.is_empty() {
+            // Of before there were chains.
+            true => Chain::whole(build),
+            false => serde_json::from_str(&chain).map_err(Error::internal)?,
+        },
         standing: known.ok_or_else(|| Error::internal(format!("cluster_indexes.standing is {standing}")))?,
         touched_at: row.try_get("touched_at")?,
     })

@@ -86,6 +86,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (27, "what is known of pages", include_str!("../../migrations/0027_document_sync_marks.sql")),
     (28, "turns of runs", include_str!("../../migrations/0028_document_sync_turns.sql")),
     (29, "documents from buckets", include_str!("../../migrations/0029_document_sync_buckets.sql")),
+    (30, "parts of indexes on a Qdrant server", include_str!("../../migrations/0030_index_parts.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.

@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
 use dragoman::base::secret::Secret;
-use dragoman::model::cluster_index::{ClusterIndex, Home, Standing};
+use dragoman::model::cluster_index::{Chain, ClusterIndex, Home, Standing};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::document::{Document, Facts, Markup};
 use dragoman::model::ontology::{Status, StoredOntology};
@@ -111,15 +111,17 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     };
     documents::insert(&mut tx, &document).await.unwrap();
     dataset_versions::put(&mut tx, &version(org, sales.id)).await.unwrap();
+    let build = Id::new(clock);
     let index = ClusterIndex {
         org,
-        build: Id::new(clock),
+        build,
         dataset: sales.id,
         version: "v1".into(),
         encoder: String::new(),
         terms: String::new(),
         cutter: String::new(),
         points: 0,
+        chain: Chain::whole(build),
         standing: Standing::Placed,
         touched_at: 0,
     };

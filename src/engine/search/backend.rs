@@ -86,6 +86,9 @@ pub(super) trait Draft: Send {
     fn seal(self: Box<Self>) -> Result<Sealed>;
 }
 
+/// A version that has what an earlier one has, and the numbers of chunks of that one that it does not have yet.
+pub(super) type Over = (Box<dyn Draft>, Vec<u64>);
+
 /// A version that is written and has no place yet. Dropped without one, it is removed, or by the next start.
 pub struct Sealed {
     pub(super) chunks: u64,
@@ -192,14 +195,15 @@ pub(super) trait Index: Send + Sync {
     /// Begins to write a version, for vectors of an encoder with so many coordinates.
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>>;
 
-    /// Begins to write a version as a copy of an earlier one of the same encoder, without the documents that do not stay;
-    /// nothing where what stays is to be added like all else.
+    /// Begins to write a version that has what an earlier one of the same encoder has, without the documents that do not
+    /// stay; with the numbers of chunks of the earlier one that are to be added still where their documents stay. Nothing
+    /// where all that stays is to be added like all else.
     fn begin_over<'a>(
         &'a self,
         _key: &'a Key,
         _earlier: &'a Key,
         _stay: &'a HashSet<Id<Document>>,
-    ) -> BoxFuture<'a, Result<Option<Box<dyn Draft>>>> {
+    ) -> BoxFuture<'a, Result<Option<Over>>> {
         Box::pin(ready(Ok(None)))
     }
 

@@ -1,15 +1,19 @@
 //! Chunks on a Qdrant server: one collection for each encoder, in it the points of all tenants, each with its tenant, its
-//! dataset and its build as indexed payload. The metadata say which build answers for a version: a point that they do not
-//! know is never asked for.
+//! dataset and its build as indexed payload. The metadata say which builds answer for a version: a point that they do not
+//! know is never asked for. A version that goes on with another writes what is new alone (`over.rs`); points that several
+//! versions have go when the last of these is gone (`clear.rs`).
 //!
 //! What is asked, how it is scored and how ties are broken is as in an embedded shard (`legs.rs`): the terms of a query
 //! weigh what they are worth among the chunks of one index (the server's IDF with a corpus), and meaning is compared with
 //! each chunk of an index that is not large.
 
+mod clear;
 mod draft;
+mod over;
 mod server;
 mod wire;
 
+use std::collections::HashSet;
 use std::slice::from_ref;
 
 use futures_util::future::BoxFuture;
@@ -24,12 +28,13 @@ use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::config::Qdrant;
 use crate::engine::search::analysis;
-use crate::engine::search::backend::{Answer, Draft, Index, Key, Pair, Point, Query, Sealed, What};
+use crate::engine::search::backend::{Answer, Draft, Index, Key, Over, Pair, Point, Query, Sealed, What};
 use crate::engine::search::legs::{Legs, Scores, ask};
 use crate::engine::search::manifest::{CUTTER, Fault, Owner};
 use crate::engine::search::shard::{Among, Place, Stored};
 use crate::engine::search::shards::elsewhere;
-use crate::model::cluster_index::{Build, ClusterIndex, Home, Standing};
+use crate::model::cluster_index::{Build, Chain, ClusterIndex, Home, Standing};
+use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::{self, Backend, Db};
@@ -89,17 +94,6 @@ impl Cluster {
         Ok(tx.commit().await?)
     }
 
-    /// Removes the points of indexes that are said to be gone, and then their rows: until those are, somebody will.
-    pub(super) async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
-        for index in gone {
-            self.server.delete(&Scope::of(index)).await.map_err(told)?;
-            let mut tx = self.db.tenant(index.org).await?;
-            store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
-            tx.commit().await?;
-        }
-        Ok(())
-    }
-
     /// Removes what was written, unless it was given its place.
     async fn undo(&self, written: &ClusterIndex) -> Result<()> {
         let ClusterIndex { org, build, .. } = *written;
@@ -109,7 +103,7 @@ impl Cluster {
         tx.commit().await?;
         match now.is_some_and(|now| now.standing == Standing::Placed) {
             true => Ok(()),
-            false => self.clear(from_ref(written)).await,
+            false => self.clear(from_ref(written)).await.map(|_removed| ()),
         }
     }
 
@@ -132,10 +126,10 @@ impl Cluster {
         let now = self.clock.now();
         self.abandon(now - ABANDONED).await?;
         let gone = store::cluster_indexes::gone(&mut self.db.read_everyone().await?, now - GRACE).await?;
-        let mut removed = 0;
-        for index in &gone {
+        let (mut removed, mut known) = (0, HashSet::new());
+        for index in gone.iter().filter(|index| known.insert(index.dataset)) {
             match self.clear(from_ref(index)).await {
-                Ok(()) => removed += 1,
+                Ok(of_dataset) => removed += of_dataset,
                 Err(problem) => {
                     tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
                 }
@@ -282,9 +276,14 @@ impl Legs for Remote<'_> {
     }
 
     async fn numbers(&self, conditions: &[Value], limit: usize) -> Result<Vec<u64>, Fault> {
-        let found = self.server.read(&self.scope, Among::Those(conditions), limit, Wanted::Nothing).await?;
-        found.into_iter().map(|point| number(point.id)).collect()
+        numbers(self.server, &self.scope, conditions, limit).await
     }
+}
+
+/// The numbers of at most `limit` chunks of these conditions, in order.
+async fn numbers(server: &Server, scope: &Scope, conditions: &[Value], limit: usize) -> Result<Vec<u64>, Fault> {
+    let found = server.read(scope, Among::Those(conditions), limit, Wanted::Nothing).await?;
+    found.into_iter().map(|point| number(point.id)).collect()
 }
 
 impl Index for Cluster {
@@ -332,7 +331,15 @@ impl Index for Cluster {
     }
 
     fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
-        Box::pin(async move { Ok((0..self.one(key).await?.points).collect()) })
+        Box::pin(async move {
+            let index = self.one(key).await?;
+            if index.chain.parts.len() == 1 {
+                return Ok((0..index.points).collect());
+            }
+            let scope = Scope::of(&index);
+            self.whole(&scope).await?;
+            numbers(&self.server, &scope, &[], usize::MAX).await.map_err(told)
+        })
     }
 
     fn encoder<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<String>>> {
@@ -350,15 +357,17 @@ impl Index for Cluster {
 
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
         Box::pin(async move {
+            let build = Id::new(&self.clock);
             let index = ClusterIndex {
                 org: key.owner.org,
-                build: Id::new(&self.clock),
+                build,
                 dataset: key.owner.dataset,
                 version: key.version.clone(),
                 encoder,
                 terms: analysis::IDENTITY.into(),
                 cutter: CUTTER.into(),
                 points: 0,
+                chain: Chain::whole(build),
                 standing: Standing::Written,
                 touched_at: self.clock.now(),
             };
@@ -366,8 +375,17 @@ impl Index for Cluster {
             let mut tx = self.db.tenant(index.org).await?;
             store::cluster_indexes::insert(&mut tx, &index).await?;
             tx.commit().await?;
-            Ok(Box::new(Points::new(self.clone(), index, dimension)) as Box<dyn Draft>)
+            Ok(Box::new(Points::new(self.clone(), index, dimension, 0)) as Box<dyn Draft>)
         })
+    }
+
+    fn begin_over<'a>(
+        &'a self,
+        key: &'a Key,
+        earlier: &'a Key,
+        stay: &'a HashSet<Id<Document>>,
+    ) -> BoxFuture<'a, Result<Option<Over>>> {
+        Box::pin(self.over(key, earlier, stay))
     }
 
     fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>> {
@@ -404,7 +422,7 @@ impl Index for Cluster {
             let now = self.clock.now();
             let gone = store::cluster_indexes::retire(&mut tx, org, dataset, Some(&key.version), now).await?;
             tx.commit().await?;
-            self.clear(&gone).await
+            self.clear(&gone).await.map(|_removed| ())
         })
     }
 }

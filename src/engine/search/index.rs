@@ -110,7 +110,7 @@ impl SearchEngine {
         Ok(Build::new(key.owner, draft, encoder, documents))
     }
 
-    /// As [`SearchEngine::begin`], with the chunks that stay: in a copy of what they are in, or added like all else.
+    /// As [`SearchEngine::begin`], with the chunks that stay: taken over with what they are in, or added like all else.
     async fn begin_over(
         &self,
         job: &Job<'_>,
@@ -124,15 +124,15 @@ impl SearchEngine {
         let identity = encoder.identity().await?;
         let index = self.homes.of(&earlier).await?;
         let is_encoded = index.is_of(&earlier, identity).await?;
-        if is_encoded {
-            let next = self.homes.next(key.owner.org).await?;
-            if let Some(draft) = next.begin_over(key, &earlier, carried.documents).await? {
-                return Ok(Build::new(key.owner, draft, encoder, documents));
-            }
-        }
-        let mut build = self.begin(key, encoder, documents).await?;
-        let all = index.numbers(&earlier).await?;
-        for some in all.chunks(CARRIED) {
+        let over = match is_encoded {
+            true => self.homes.next(key.owner.org).await?.begin_over(key, &earlier, carried.documents).await?,
+            false => None,
+        };
+        let (mut build, others) = match over {
+            Some((draft, others)) => (Build::new(key.owner, draft, encoder, documents), others),
+            None => (self.begin(key, encoder, documents).await?, index.numbers(&earlier).await?),
+        };
+        for some in others.chunks(CARRIED) {
             job.check()?;
             let mut stored = index.read(&earlier, some.to_vec()).await?;
             stored.retain(|(_, stored)| carried.documents.contains(&stored.document));

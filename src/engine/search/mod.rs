@@ -216,7 +216,7 @@ impl SearchEngine {
     /// `service_unavailable`; it is removed when the server answers.
     pub async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
         match (&self.homes.cluster, gone.first()) {
-            (Some(cluster), _) => cluster.clear(gone).await,
+            (Some(cluster), _) => cluster.clear(gone).await.map(|_removed| ()),
             (None, None) => Ok(()),
             (None, Some(index)) => {
                 let dataset = index.dataset;

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::analysis;
-use crate::engine::search::backend::{Answer, Draft, Index, Key, Point, Query, Sealed, What};
+use crate::engine::search::backend::{Answer, Draft, Index, Key, Over, Point, Query, Sealed, What};
 use crate::engine::search::legs::{Legs, Scores, ask};
 use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
@@ -201,7 +201,7 @@ impl Index for Shards {
         key: &'a Key,
         earlier: &'a Key,
         stay: &'a HashSet<Id<Document>>,
-    ) -> BoxFuture<'a, Result<Option<Box<dyn Draft>>>> {
+    ) -> BoxFuture<'a, Result<Option<Over>>> {
         let (files, owner, sealed, stay) = (self.files.clone(), key.owner, self.folder(earlier), stay.clone());
         if !sealed.exists() {
             return Box::pin(ready(Ok(None)));
@@ -210,7 +210,7 @@ impl Index for Shards {
             let staging = files.staging(owner.org)?;
             let path = staging.path().join("vectors");
             let builder = Builder::over((shard, &sealed), &path, owner, &stay)?;
-            Ok(builder.map(|builder| Box::new(Staged { builder, path, staging }) as Box<dyn Draft>))
+            Ok(builder.map(|builder| (Box::new(Staged { builder, path, staging }) as Box<dyn Draft>, Vec::new())))
         }))
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dragoman::base::id::Id;
 use dragoman::gateway::Via;
-use dragoman::model::cluster_index::{ClusterIndex, Home, Standing};
+use dragoman::model::cluster_index::{Chain, ClusterIndex, Home, Standing};
 use dragoman::model::dataset::IfExists;
 use dragoman::model::error::{Code, Error};
 use dragoman::ops::delete_dataset::DeleteDataset;
@@ -248,17 +248,21 @@ async fn what_is_gone_is_gone_since_then_and_a_place_has_one_index_whoever_takes
     Service::both(async |service| {
         let org = service.workspace("acme").await.id;
         let dataset = Id::new(&service.clock);
-        let written = |version: &str| ClusterIndex {
-            org,
-            build: Id::new(&service.clock),
-            dataset,
-            version: version.into(),
-            encoder: "e".into(),
-            terms: "t".into(),
-            cutter: "c".into(),
-            points: 1,
-            standing: Standing::Written,
-            touched_at: 1,
+        let written = |version: &str| {
+            let build = Id::new(&service.clock);
+            ClusterIndex {
+                org,
+                build,
+                dataset,
+                version: version.into(),
+                encoder: "e".into(),
+                terms: "t".into(),
+                cutter: "c".into(),
+                points: 1,
+                chain: Chain::whole(build),
+                standing: Standing::Written,
+                touched_at: 1,
+            }
         };
         let (first, second, other) = (written("v1"), written("v1"), written("v2"));
         let mut tx = service.db.tenant(org).await.unwrap();

@@ -2,6 +2,7 @@
 //! the server is not there, or has lost something.
 
 mod faults;
+mod parts;
 
 use std::collections::HashMap;
 use std::path::Path;

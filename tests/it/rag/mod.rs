@@ -15,7 +15,7 @@ mod turns;
 use dragoman::gateway::operation::Toolset;
 use dragoman::model::access::Role;
 use dragoman::model::org::Org;
-use dragoman::ops::import::{Import, Staged};
+use dragoman::ops::import::{IfExists, Import, Staged};
 use serde_json::{Value, json};
 
 use crate::support::operations::tools_in;
@@ -49,13 +49,22 @@ impl Acme {
     }
 
     pub async fn import(&self, name: &str, files: &[(&str, &str)], publish: bool) {
+        self.bring(name, files, publish, IfExists::default()).await;
+    }
+
+    /// Adds texts to a dataset; one of a name that is there takes its place.
+    pub async fn append(&self, name: &str, files: &[(&str, &str)]) {
+        self.bring(name, files, false, IfExists::Append).await;
+    }
+
+    async fn bring(&self, name: &str, files: &[(&str, &str)], publish: bool, if_exists: IfExists) {
         let folder = tempfile::tempdir().unwrap();
         let staged = files.iter().enumerate().map(|(at, (file, text))| {
             let path = folder.path().join(at.to_string());
             std::fs::write(&path, text).unwrap();
             Staged { name: (*file).into(), path }
         });
-        let op = Import { name: Some(name.into()), publish, files: staged.collect(), ..Import::default() };
+        let op = Import { name: Some(name.into()), publish, if_exists, files: staged.collect(), ..Import::default() };
         self.service.gateway.call(&operator(&self.org), op, dragoman::gateway::Via::new("admin.call")).await.unwrap();
     }
 

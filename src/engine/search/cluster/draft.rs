@@ -31,8 +31,8 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// After its row is in the metadata, and the collection is there.
-    pub(super) fn new(cluster: Cluster, index: ClusterIndex, dimension: usize) -> Self {
+    /// After its row is in the metadata, and the collection is there; `bytes` are those of the points that it has already.
+    pub(super) fn new(cluster: Cluster, index: ClusterIndex, dimension: usize, bytes: u64) -> Self {
         let (undoing, gone, runtime) = (cluster.clone(), index.clone(), Handle::current());
         let within = runtime.clone();
         let unless_placed = Undo::new(move || {
@@ -43,7 +43,7 @@ impl Points {
             });
         });
         let scope = Scope::of(&index);
-        Self { cluster, index, scope, dimension, bytes: 0, runtime, unless_placed }
+        Self { cluster, index, scope, dimension, bytes, runtime, unless_placed }
     }
 
     /// A chunk as the server has it.
@@ -58,7 +58,7 @@ impl Points {
         let Value::Object(members) = payload else {
             return Err(Fault::Damaged("a chunk is no object".into()));
         };
-        let id = point_id(self.index.build, self.index.points)?;
+        let id = point_id(self.index.build, self.index.end())?;
         self.index.points += 1;
         Ok(point(id, members, dense, sparse))
     }

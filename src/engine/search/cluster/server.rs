@@ -1,7 +1,8 @@
 //! The server: its connection, its collections, and every request that is made of it. Requests about points take a
 //! [`Scope`], which alone makes their filter.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::with_payload_selector::SelectorOptions as Payloads;
 use qdrant_client::qdrant::with_vectors_selector::SelectorOptions as WithVectors;
 use qdrant_client::qdrant::{
-    CountPoints, CreateCollection, CreateFieldIndexCollection, DeletePoints, Distance, FieldType, Filter,
+    Condition, CountPoints, CreateCollection, CreateFieldIndexCollection, DeletePoints, Distance, FieldType, Filter,
     HnswConfigDiff, IdfParams, KeywordIndexParams, Modifier, PayloadIndexParams, PointId, PointStruct, PointsSelector,
     Query, QueryPoints, RetrievedPoint, ScrollPoints, SearchParams, SparseVectorConfig, SparseVectorParams,
     UpsertPoints, VectorInput, VectorParams, VectorParamsMap, VectorsConfig, VectorsSelector, WithPayloadSelector,
@@ -22,14 +23,15 @@ use qdrant_client::qdrant::{PayloadExcludeSelector, PayloadIncludeSelector};
 use qdrant_client::{Qdrant as Client, QdrantError};
 use tonic::Code;
 
-use super::wire::{DENSE, SPARSE, conditions, has_id, is, number, point_id};
+use super::wire::{DENSE, SPARSE, all, conditions, has_id, is, is_one_of, number, point_id};
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::config::Qdrant;
 use crate::engine::search::legs::Scores;
 use crate::engine::search::manifest::{Fault, Owner};
 use crate::engine::search::shard::Among;
-use crate::model::cluster_index::{Build, ClusterIndex};
+use crate::model::cluster_index::{Chain, ClusterIndex, Part};
+use crate::model::document::Document;
 
 /// How long a connection, and a request, may take.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -53,12 +55,13 @@ pub(super) struct Server {
     is_known: Arc<AtomicBool>,
 }
 
-/// Which points a request is about: those of one build of one dataset of one tenant, and no others.
+/// Which points a request is about: those of some builds of one dataset of one tenant, and no others.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     collection: String,
     owner: Owner,
-    pub build: Id<Build>,
+    /// Never none; what the first takes away is in none of them.
+    parts: Vec<Part>,
     /// How many there are.
     pub points: u64,
 }
@@ -76,31 +79,64 @@ pub(super) enum Wanted {
 }
 
 impl Scope {
+    /// All that an index has.
     pub(super) fn of(index: &ClusterIndex) -> Self {
         Self {
             collection: collection(&index.encoder, &index.terms),
             owner: Owner { org: index.org, dataset: index.dataset },
-            build: index.build,
+            parts: index.chain.parts.clone(),
             points: index.points,
         }
     }
 
-    /// The only filter that requests have: whatever else is asked, the tenant, the dataset and the build must be these.
+    /// What an index has of its own build, and whatever others have of that.
+    pub(super) fn own(index: &ClusterIndex) -> Self {
+        Self { parts: Chain::whole(index.build).parts, ..Self::of(index) }
+    }
+
+    /// All that an index has of its parts from one on; `None` where there are none.
+    pub(super) fn since(index: &ClusterIndex, part: usize) -> Option<Self> {
+        let parts: Vec<Part> = index.chain.parts.iter().skip(part).cloned().collect();
+        (!parts.is_empty()).then(|| Self { parts, ..Self::of(index) })
+    }
+
     fn filter(&self, among: Among<'_>) -> Result<Filter, Fault> {
+        self.filter_in(&self.parts, among)
+    }
+
+    /// The only filter that requests have: whatever else is asked, the tenant and the dataset must be these, the build one
+    /// of these parts', and no later part may have taken the document away.
+    fn filter_in(&self, parts: &[Part], among: Among<'_>) -> Result<Filter, Fault> {
+        let builds = |parts: &[Part]| is_one_of("build", parts.iter().map(|part| part.build.to_string()));
         let mut must = vec![
             is("tenant", self.owner.org.to_string()),
             is("dataset", self.owner.dataset.to_string()),
-            is("build", self.build.to_string()),
+            builds(parts),
         ];
         match among {
             Among::Those(all) => must.extend(conditions(all)?),
             Among::Points(points) => {
-                let ids = points.iter().map(|point| point_id(self.build, *point));
+                let ids = points.iter().map(|point| self.point_id(*point));
                 must.push(has_id(ids.collect::<Result<_, _>>()?));
             }
         }
-        Ok(Filter { must, ..Filter::default() })
+        let takes = |(at, part): (usize, &Part)| {
+            let before = self.parts.get(..at).filter(|before| !before.is_empty() && !part.takes.is_empty())?;
+            Some(all(vec![builds(before), documents(&part.takes)]))
+        };
+        let must_not = self.parts.iter().enumerate().filter_map(takes).collect();
+        Ok(Filter { must, must_not, ..Filter::default() })
     }
+
+    fn point_id(&self, number: u64) -> Result<PointId, Fault> {
+        let part = self.parts.iter().rev().find(|part| part.first <= number);
+        let part = part.ok_or_else(|| Fault::Engine(format!("no part of an index has the chunk {number}")))?;
+        point_id(part.build, number)
+    }
+}
+
+fn documents(all: &BTreeSet<Id<Document>>) -> Condition {
+    is_one_of("document", all.iter().map(ToString::to_string))
 }
 
 /// One collection for what the same encoder and the same analysis made.
@@ -207,9 +243,11 @@ impl Server {
         }
     }
 
-    /// Removes all points; absent is fine.
-    pub(super) async fn delete(&self, scope: &Scope) -> Result<(), Fault> {
-        let selected = PointsSelectorOneOf::Filter(scope.filter(Among::Those(&[]))?);
+    /// Removes all points, or those of some documents; absent is fine.
+    pub(super) async fn delete(&self, scope: &Scope, of: Option<&BTreeSet<Id<Document>>>) -> Result<(), Fault> {
+        let mut filter = scope.filter(Among::Those(&[]))?;
+        filter.must.extend(of.map(documents));
+        let selected = PointsSelectorOneOf::Filter(filter);
         let delete = DeletePoints {
             collection_name: scope.collection.clone(),
             wait: Some(true),
@@ -260,12 +298,35 @@ impl Server {
         limit: usize,
         wanted: Wanted,
     ) -> Result<Vec<RetrievedPoint>, Fault> {
+        // The server's order is that of the numbers within a build alone: more than a page is read a build at a time.
+        let is_in_order = matches!(among, Among::Points(_)) || scope.parts.len() == 1;
+        let at_once = if is_in_order { limit } else { limit.min(PAGE) };
+        let (mut all, is_all) = self.scroll(scope, &scope.parts, (among, at_once), wanted).await?;
+        if !is_in_order && !is_all {
+            all.clear();
+            for part in &scope.parts {
+                let left = limit - all.len();
+                all.extend(self.scroll(scope, from_ref(part), (among, left), wanted).await?.0);
+            }
+        }
+        all.sort_by_cached_key(|point| number(point.id.clone()).ok());
+        Ok(all)
+    }
+
+    /// At most `limit` points of these parts, in the order of their ids, and whether there are no others.
+    async fn scroll(
+        &self,
+        scope: &Scope,
+        parts: &[Part],
+        (among, limit): (Among<'_>, usize),
+        wanted: Wanted,
+    ) -> Result<(Vec<RetrievedPoint>, bool), Fault> {
         let mut all: Vec<RetrievedPoint> = Vec::new();
         let mut offset: Option<PointId> = None;
         while all.len() < limit {
             let page = ScrollPoints {
                 collection_name: scope.collection.clone(),
-                filter: Some(scope.filter(among)?),
+                filter: Some(scope.filter_in(parts, among)?),
                 offset: offset.take(),
                 limit: Some(u32::try_from((limit - all.len()).min(PAGE)).unwrap_or(u32::MAX)),
                 with_payload: Some(wanted.payload()),
@@ -277,10 +338,10 @@ impl Server {
             all.extend(reply.result);
             offset = reply.next_page_offset;
             if offset.is_none() || is_empty {
-                break;
+                return Ok((all, true));
             }
         }
-        Ok(all)
+        Ok((all, false))
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {

@@ -88,6 +88,18 @@ pub(super) fn is(key: &str, text: String) -> Condition {
     field(FieldCondition { r#match: Some(matches(MatchValue::Keyword(text))), ..of(key) })
 }
 
+/// A member that is one of these texts.
+pub(super) fn is_one_of(key: &str, texts: impl IntoIterator<Item = String>) -> Condition {
+    let strings = texts.into_iter().collect();
+    field(FieldCondition { r#match: Some(matches(MatchValue::Keywords(RepeatedStrings { strings }))), ..of(key) })
+}
+
+/// All of these.
+pub(super) fn all(must: Vec<Condition>) -> Condition {
+    let filter = Filter { must, ..Filter::default() };
+    Condition { condition_one_of: Some(ConditionOneOf::Filter(filter)) }
+}
+
 /// One of these points.
 pub(super) fn has_id(ids: Vec<PointId>) -> Condition {
     Condition { condition_one_of: Some(ConditionOneOf::HasId(HasIdCondition { has_id: ids })) }
