@@ -5,8 +5,6 @@ use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Rect, String as B
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::kurbo;
 
-use super::glyphs;
-
 /// Fields of one page, and fields within fields.
 const FIELDS: usize = 1_000;
 const DEPTH: usize = 16;
@@ -35,8 +33,20 @@ fn of_widget<'a>(widget: &Dict<'a>) -> Option<(kurbo::Rect, String)> {
         _ => false,
     };
     let value = fields.iter().find_map(|field| field.get::<Bytes<'a>>(b"V"))?;
-    let text = glyphs::title(value.as_bytes());
+    let text = written(value.as_bytes());
     (is_shown && !text.is_empty()).then(|| (kurbo::Rect::new(place.x0, place.y0, place.x1, place.y1), text))
+}
+
+/// A text as the file says it outside of pages, as its title, in UTF-16 with a mark or in bytes.
+pub(super) fn written(bytes: &[u8]) -> String {
+    let text = match bytes {
+        [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => {
+            crate::engine::extract::decode::marked(bytes).unwrap_or_default().into_owned()
+        }
+        // PDFDocEncoding is near enough.
+        bytes => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
+    };
+    crate::engine::extract::write::squeezed(&text.replace('\0', ""))
 }
 
 #[cfg(test)]

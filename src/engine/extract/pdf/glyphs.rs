@@ -12,7 +12,7 @@ use hayro_interpret::{
 };
 use serde_json::json;
 
-use super::{direction, fields, lines};
+use super::{direction, fields};
 
 use crate::model::error::{Code, Error, Result};
 
@@ -78,18 +78,6 @@ fn of_page<'a>(page: &Page<'a>, pdf: &'a Pdf, cache: &InterpreterCache<'a>, seen
     Ok(Glyphs { height: f64::from(height), ..glyphs })
 }
 
-/// A text as the file says it outside of pages, as its title, in UTF-16 with a mark or in bytes.
-pub(super) fn title(bytes: &[u8]) -> String {
-    let text = match bytes {
-        [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => {
-            crate::engine::extract::decode::marked(bytes).unwrap_or_default().into_owned()
-        }
-        // PDFDocEncoding is near enough.
-        bytes => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
-    };
-    crate::engine::extract::write::squeezed(&text.replace('\0', ""))
-}
-
 #[derive(Default)]
 struct Collector {
     bounds: Rect,
@@ -106,10 +94,9 @@ impl Collector {
     /// Adds what fields hold in which nothing is drawn.
     fn add_fields(&mut self, fields: Vec<(Rect, String)>, transform: Affine) {
         let Some(upright) = self.glyphs.turned.first_mut().filter(|_| !fields.is_empty()) else { return };
-        let usual = match upright.is_empty() {
-            true => PLAIN,
-            false => lines::middle(upright.iter().map(|glyph| glyph.size).collect()),
-        };
+        let mut sizes: Vec<f64> = upright.iter().map(|glyph| glyph.size).collect();
+        sizes.sort_by(f64::total_cmp);
+        let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(PLAIN);
         for (place, text) in fields {
             let place = transform.transform_rect_bbox(place);
             let is_drawn = |glyph: &Placed| {

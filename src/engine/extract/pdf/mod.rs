@@ -59,13 +59,13 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         text.page()?;
     }
     let said = pdf.metadata();
-    let own = said.title.as_ref().map(|title| glyphs::title(title)).filter(|title| is_title(title));
+    let own = said.title.as_ref().map(|title| fields::written(title)).filter(|title| is_title(title));
     let title = own.or_else(|| text.first_heading().map(str::to_owned));
     Ok(Extracted::new(name, title, text, facts(said)))
 }
 
 fn facts(said: &Metadata) -> Facts {
-    let text = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map(|bytes| glyphs::title(bytes));
+    let text = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map(|bytes| fields::written(bytes));
     super::facts([
         ("author", text(&said.author)),
         ("subject", text(&said.subject)),

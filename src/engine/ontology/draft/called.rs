@@ -127,7 +127,8 @@ impl Pair<'_> {
     /// "customer id", "customer", "airport iata", "country name"
     fn table(&self) -> Option<Called> {
         let (words, table, key) = (self.words, &self.to.words, &self.key.words);
-        if self.itself {
+        // An "id" is none of identifiers.
+        if self.itself || words == ["id"] {
             return None;
         }
         if self.fits() && same(self.stem, table) {

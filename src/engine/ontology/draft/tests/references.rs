@@ -313,6 +313,17 @@ fn one_random_value_that_is_a_key_is_no_chance() {
 }
 
 #[test]
+fn an_id_is_none_of_a_table_of_identifiers() {
+    let text = |name| Column(name, "VARCHAR", 60, 0, NONE, &["Aye-aye", "Bear"]);
+    let tables = [
+        table("identifier", 60, &[key("pk", 60), text("name")]),
+        table("area", 11, &[key("pk", 11), key("id", 11), text("name")]),
+    ];
+    let refers = [("area", "id", "identifier")];
+    assert!(shown(&draft(&wanted("it"), &tables, &measured_by(&tables, &refers))).is_empty());
+}
+
+#[test]
 fn one_of_two_and_a_later_one_are_of_the_table_that_they_name() {
     let text = |name| Column(name, "VARCHAR", 60, 0, NONE, &["Aye-aye", "Bear"]);
     let tables = [
