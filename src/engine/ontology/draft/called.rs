@@ -10,7 +10,7 @@ use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
 use crate::engine::ontology::draft::says::{Called, Says};
-use crate::engine::ontology::draft::words::{BARE_KEYS, ENDS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
+use crate::engine::ontology::draft::words::{BARE_KEYS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
 
 /// Tables of which one may be meant by what their names end with.
 const MOST_TAILS: usize = 2;
@@ -187,13 +187,6 @@ impl Pair<'_> {
         if self.fits() && !self.itself && rest.is_some_and(|rest| same(rest, self.stem)) {
             return Some(Called::of(if shared == from.len() { 90 } else { 80 }, Says::Table));
         }
-        // "party new", beside "party"
-        let is_role = |role: &str| ENDS.contains(&role) || OWN_ROLES.contains(&role) || matches!(role, "new" | "old");
-        let after = matches!(words.get(table.len()..), Some([role]) if is_role(role));
-        let alone = || self.from.columns.iter().any(|column| same(&column.words, table));
-        if self.bare && after && words.get(..table.len()).is_some_and(|first| same(first, table)) && alone() {
-            return Some(Called::of(60, Says::TableWithRole));
-        }
         let longer = self.stem.len() > table.len();
         let with_role = self.fits() && longer && last(self.stem, table.len()).is_some_and(|last| same(last, table));
         with_role.then_some(Called { score: if self.bare { 72 } else { 82 }, says: Says::TableWithRole })
@@ -275,8 +268,7 @@ impl Pair<'_> {
             return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
         // "fund" of the funds of acquisition, which have an id
-        let own = !self.telling() || stem.len() > 1 && self.own >= 75;
-        let whole = self.column.kind == Kind::Whole && self.primary && own && !quantities::is_amount(stem);
+        let whole = self.column.kind == Kind::Whole && self.primary && !self.telling() && !quantities::is_amount(stem);
         if self.bare
             && whole
             && self.reading.tails.as_slice() == [self.to.at]

@@ -261,16 +261,9 @@ pub(super) fn abbreviates(short: &str, noun: &[String]) -> bool {
     !short.is_empty() && short.len() < 6 && (short == initials || noun.first().is_some_and(of_word))
 }
 
-/// Words without the digits and letters that tell several of a kind apart: "sea 1" and "sea2" are a "sea", and "term a
-/// id" is one of two terms.
+/// Words without the digits that tell several of a kind apart: "sea 1" and "sea2" are a "sea".
 pub(super) fn without_number(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    let mark = words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()));
-    if let Some(at) = words.len().checked_sub(if mark { 2 } else { 1 })
-        && matches!(words.get(..=at), Some([.., of, one]) if of.len() > 2 && matches!(one.as_str(), "a" | "b"))
-    {
-        words.remove(at);
-    }
     if let Some(last) = words.last_mut() {
         let kept = last.trim_end_matches(|c: char| c.is_ascii_digit());
         match kept.is_empty() {
