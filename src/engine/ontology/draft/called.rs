@@ -269,12 +269,7 @@ impl Pair<'_> {
         }
         // "fund" of the funds of acquisition, which have an id
         let whole = self.column.kind == Kind::Whole && self.primary && !self.telling() && !quantities::is_amount(stem);
-        if self.bare
-            && whole
-            && self.reading.tails.as_slice() == [self.to.at]
-            && table.len() > stem.len()
-            && ends_with(table, stem)
-        {
+        if self.bare && whole && self.reading.tails.as_slice() == [self.to.at] {
             return Some(Called::of(60, Says::PartOfTable));
         }
         if self.bare {
