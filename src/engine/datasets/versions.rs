@@ -162,8 +162,8 @@ impl Datasets {
     }
 
     /// Removes what no dataset keeps: staging of interrupted imports, versions that were moved into place but never
-    /// named, and those that are too many since the settings were changed. Only for the start of the process, when
-    /// nobody reads.
+    /// named, those that are too many since the settings were changed, and what the log of the metadata still has of
+    /// rows that were deleted. Only for the start of the process, when nobody reads.
     ///
     /// # Errors
     /// The data folder or the metadata cannot be read.
@@ -188,6 +188,10 @@ impl Datasets {
             if let Err(problem) = self.take_index(org, dataset, &version, 0).await {
                 tracing::warn!(%dataset, version, %problem, "it stays until the next start");
             }
+        }
+        // A process that dies after it deleted rows has not emptied the log.
+        if !self.db.scrub().await? {
+            tracing::warn!("the log of the metadata is in use; deleted rows leave it with its next turn");
         }
         Ok(())
     }

@@ -78,6 +78,29 @@ async fn nothing_of_a_deleted_dataset_is_left() {
     .await;
 }
 
+/// A process that dies after the metadata say that a dataset is deleted, and before they have emptied their log.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_dead_process_had_deleted_is_in_no_file_after_the_next_start() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let id = import(&service, &org, "plans.md", format!("The word is {CANARY}.\n").as_bytes()).await;
+    let mut tx = service.db.tenant(org.id).await.unwrap();
+    assert!(store::datasets::delete(&mut tx, org.id, id.parse().unwrap()).await.unwrap());
+    tx.commit().await.unwrap();
+    assert!(with_canary(&service).iter().any(|file| file.ends_with("metadata.sqlite-wal")), "the log has it");
+    let left = tempfile::tempdir().unwrap();
+    let alone = service.db.writer().await.unwrap();
+    for file in ["master.key", "metadata.sqlite", "metadata.sqlite-wal"] {
+        std::fs::copy(service.config.data_dir.join(file), left.path().join(file)).unwrap();
+    }
+    drop(alone);
+    service.stop().await;
+
+    let service = Service::with(&[("DRAGOMAN_DATA_DIR", left.path().to_str().unwrap())]).await;
+    assert_eq!(with_canary(&service), Vec::<String>::new());
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_needs_the_right_the_name_and_a_recent_sign_in() {
     both(&[], async |service| {
