@@ -1,5 +1,6 @@
 //! `dragoman serve [--demo]`.
 
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -51,22 +52,30 @@ impl Serve {
                 return Ok(());
             }
         };
-        println!("Dragoman is up on {} ({} ms)", app.office.config.issuer(), started.elapsed().as_millis());
-        println!("  Give this address to your AI client:  {}", app.office.config.resource());
-        match demo {
-            Some(person) => {
-                println!("  Log in as:                            {}", person.email);
-                println!("  with the password:                    {}", person.password.expose());
-                println!("  Then ask it: \"Which carrier had the longest average departure delay in 2013?\"");
-                println!("  Stop with Ctrl-C; everything stays in {}.", app.office.config.data_dir.display());
-            }
-            None => {
-                println!("  First time here? `dragoman admin workspace create W --admin EMAIL --open`,");
-                println!("  then `dragoman import FILE --workspace W --publish`. Or try `dragoman serve --demo`.");
-            }
-        }
+        // Whoever started it may not read what it says; it serves all the same.
+        let _ = greet(&app, demo.as_ref(), started);
         app.serve(listener, stop).await
     }
+}
+
+/// Says where it is, and what to do next.
+fn greet(app: &App, demo: Option<&demo::Person>, started: Instant) -> io::Result<()> {
+    let (config, mut out) = (&app.office.config, io::stdout().lock());
+    writeln!(out, "Dragoman is up on {} ({} ms)", config.issuer(), started.elapsed().as_millis())?;
+    writeln!(out, "  Give this address to your AI client:  {}", config.resource())?;
+    match demo {
+        Some(person) => {
+            writeln!(out, "  Log in as:                            {}", person.email)?;
+            writeln!(out, "  with the password:                    {}", person.password.expose())?;
+            writeln!(out, "  Then ask it: \"Which carrier had the longest average departure delay in 2013?\"")?;
+            writeln!(out, "  Stop with Ctrl-C; everything stays in {}.", config.data_dir.display())?;
+        }
+        None => {
+            writeln!(out, "  First time here? `dragoman admin workspace create W --admin EMAIL --open`,")?;
+            writeln!(out, "  then `dragoman import FILE --workspace W --publish`. Or try `dragoman serve --demo`.")?;
+        }
+    }
+    out.flush()
 }
 
 /// As many open files as the system lets this process have: connections, streams and workers each take some, and the soft

@@ -40,6 +40,31 @@ async fn nobody_forges_a_line_of_the_log_and_no_body_is_in_it() {
     }
 }
 
+/// `dragoman serve | head -1`, whose reader has gone by the time that there is more to say.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_words_nobody_reads_serves_all_the_same() {
+    let data = tempfile::tempdir().unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut serve = command(data.path());
+    let mut program = serve.args(["serve", "--listen", &address]).stdout(writer).spawn().unwrap();
+    let http = client(false);
+    let answered = async {
+        loop {
+            match http.get(format!("http://{address}/health/ready")).send().await {
+                Ok(response) if response.status() == 200 => return,
+                _ => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    };
+    tokio::select! {
+        () = answered => {}
+        ended = program.wait() => panic!("it ended: {ended:?}"),
+    }
+    program.kill().await.unwrap();
+}
+
 /// Somebody who has a token and good manners nowhere.
 struct Stranger {
     base: String,
