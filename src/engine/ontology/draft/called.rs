@@ -4,13 +4,14 @@
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
+use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
 use crate::engine::ontology::draft::quantities;
 use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
 use crate::engine::ontology::draft::says::{Called, Says};
-use crate::engine::ontology::draft::words::{BARE_KEYS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
+use crate::engine::ontology::draft::words::{BARE_KEYS, ENDS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
 
 /// Tables of which one may be meant by what their names end with.
 const MOST_TAILS: usize = 2;
@@ -188,7 +189,13 @@ impl Pair<'_> {
             return Some(Called::of(if shared == from.len() { 90 } else { 80 }, Says::Table));
         }
         let longer = self.stem.len() > table.len();
-        let with_role = self.fits() && longer && last(self.stem, table.len()).is_some_and(|last| same(last, table));
+        let ends = |last: &[String]| same(last, table);
+        // "town from", "issue to id"
+        let begins = || {
+            let (first, role) = self.stem.split_at_checked(table.len()).unwrap_or_default();
+            same(first, table) && matches!(role, [only] if ENDS.contains(&only.as_str()))
+        };
+        let with_role = self.fits() && longer && (last(self.stem, table.len()).is_some_and(ends) || begins());
         with_role.then_some(Called { score: if self.bare { 72 } else { 82 }, says: Says::TableWithRole })
     }
 
@@ -200,7 +207,11 @@ impl Pair<'_> {
     /// The key's own name, alone or with a role.
     fn same_name(&self) -> Option<Called> {
         let (words, key, telling) = (self.words, &self.key.words, self.telling());
-        let alike = same(words, key) && !self.itself;
+        let alike = (same(words, key) || self.column.words == *key) && !self.itself;
+        // The texts of a status in each language have its code.
+        if alike && !telling && self.primary && is_lesser(self.from, self.to) && self.repeats() {
+            return Some(Called::of(80, Says::SameName));
+        }
         // An "id" that is no key of its own table is another's.
         if alike && key_stem(key).is_some_and(<[String]>::is_empty) && self.repeats() {
             return Some(Called::of(20, Says::SomeId));
@@ -210,14 +221,18 @@ impl Pair<'_> {
             return Some(Called::of(50, Says::SameName));
         }
         if alike && telling {
+            let short = matches!(self.stem, [only] if abbreviates(only, &self.to.words));
             let (score, says) = match (self.own, self.primary) {
                 // The names of warriors have the key of the warriors, who have an id.
-                _ if !ends_with(&self.to.words, self.stem)
+                _ if !short
+                    && !ends_with(&self.to.words, self.stem)
                     && matches!(self.reading.tails.as_slice(), [only] if *only != self.to.at) =>
                 {
                     (50, Says::SameName)
                 }
-                _ if is_about(self.stem, self.to) => (90, Says::SameName),
+                // A table is called so itself.
+                _ if self.another && is_about(self.stem, self.to) => (50, Says::SameName),
+                _ if short || is_about(self.stem, self.to) => (90, Says::SameName),
                 (..75, primary) if self.elsewhere && (self.another || self.reading.there || !primary) => {
                     (30, Says::Another)
                 }
@@ -242,8 +257,10 @@ impl Pair<'_> {
     /// Which other row of the table is meant: its parent, what it evolved from, the river that a river flows into.
     fn own_role(&self) -> Option<Called> {
         let flows = self.bare && same(self.stem, &self.to.words) && self.repeats();
+        // Which place a child has.
+        let place = self.bare && kinds::is_naming(self.words) && !self.ends_alike();
         let score = match self.itself {
-            true if flows || any(self.stem, OWN_ROLES) => 65,
+            true if flows || any(self.stem, OWN_ROLES) && !place => 65,
             true if !self.bare && self.stem.len() > 1 && self.ends_alike() => 60,
             _ => return None,
         };

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::{Reference, Single, said, singles};
 use crate::engine::ontology::draft::says::Says;
-use crate::engine::ontology::draft::several::several;
+use crate::engine::ontology::draft::several::{ALIKE, several};
 use crate::engine::ontology::draft::twins::twins;
 use crate::engine::ontology::draft::weigh::{ENOUGH, SURE, of_names, weigh};
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
@@ -15,11 +16,19 @@ use crate::model::ontology::Confidence;
 /// How sure it is that of two tables with keys of one name and values one refers to the other: somebody should look.
 const OF_TWINS: f64 = 3.0;
 
+/// So many tables may share a key of several columns with the one that it is the key of.
+const FEW: usize = 2;
+
 /// A reference of one column, weighed.
 struct Weighed<'a> {
     single: Single<'a>,
     overlap: Option<Overlap>,
     weight: f64,
+}
+
+/// How likely a reference by several columns is, of how surely they are called for it.
+fn of_several(score: i16) -> f64 {
+    f64::from(score) / 20.0
 }
 
 /// What is drafted, and what is not although its name says so.
@@ -48,7 +57,7 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
         let overlap = measured(&candidate);
         let part = overlap.and_then(Overlap::part);
         let place = (candidate.from.clone(), candidate.from_columns.clone());
-        let weight = f64::from(score) / 20.0;
+        let weight = of_several(score);
         if part.is_none_or(|part| part >= 0.9) && !chosen.contains_key(&place) {
             chosen
                 .insert(place, Reference { candidate, overlap, confidence: Confidence::Inferred, weight, says: None });
@@ -86,6 +95,7 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
         let (candidate, says) = (single.candidate(), Some(single.called.says));
         chosen.insert(place, Reference { candidate, overlap, confidence: Confidence::Inferred, weight, says });
     }
+    without_crowds(&mut chosen, seen);
     let twins = twins(seen, keys);
     for candidate in &twins {
         let overlap = measured(candidate);
@@ -105,6 +115,28 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
     without_circles(&mut all);
     in_order(&mut all, tables);
     Chosen { references: all, left }
+}
+
+/// Of many tables with a season and a castaway, each of which another table tells, none is what the others refer to because
+/// it happens to have one row for each: it must have something of its own in its key, or be what another, or its columns, are
+/// called after.
+fn without_crowds(chosen: &mut BTreeMap<(String, Vec<String>), Reference>, seen: &[Seen<'_>]) {
+    let told_elsewhere = |table: &String, column: &String| {
+        let of_column = |it: &Candidate| it.from == *table && it.to != *table && it.from_columns.contains(column);
+        chosen.values().any(|it| of_column(&it.candidate))
+    };
+    let called = |name: &String| seen.iter().find(|table| table.table.name == *name);
+    let lesser = |it: &Candidate| called(&it.from).zip(called(&it.to)).is_some_and(|(from, to)| is_lesser(from, to));
+    let mut crowds: BTreeMap<(&String, &Vec<String>), Vec<&Reference>> = BTreeMap::new();
+    for it in chosen.values().filter(|it| it.candidate.to_columns.len() > 1) {
+        crowds.entry((&it.candidate.to, &it.candidate.to_columns)).or_default().push(it);
+    }
+    crowds.retain(|(to, columns), all| all.len() > FEW && columns.iter().all(|column| told_elsewhere(to, column)));
+    let by_chance = |it: &&&Reference| {
+        it.confidence == Confidence::Inferred && it.weight <= of_several(ALIKE) && !lesser(&it.candidate)
+    };
+    let all: Vec<Candidate> = crowds.values().flatten().filter(by_chance).map(|it| it.candidate.clone()).collect();
+    chosen.retain(|_, it| !all.contains(&it.candidate));
 }
 
 /// Of tables with one key, the one that the others refer to is referred to by everybody, unless a column is called like

@@ -6,7 +6,7 @@
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
-use crate::engine::ontology::draft::words::SHORT_KEYS;
+use crate::engine::ontology::draft::words::{GENERIC, SHORT_KEYS, any};
 use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds, quantities};
 use crate::engine::ontology::read::datatype_of;
 
@@ -32,6 +32,32 @@ const OWN: u8 = 50;
 const SURELY: u8 = 95;
 /// What a column must be called for others to refer to it.
 const REFERRED: u8 = 12;
+
+/// Last words of names of codes.
+const CODES: &[&str] = &[
+    "code",
+    "abbr",
+    "abbrev",
+    "abbreviation",
+    "symbol",
+    "iso",
+    "iso2",
+    "iso3",
+    "iata",
+    "icao",
+    "slug",
+    "sku",
+    "isbn",
+    "issn",
+    "ticker",
+    "callsign",
+    "acronym",
+    "short",
+    "handle",
+    "username",
+    "login",
+    "vin",
+];
 
 /// The keys of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +121,7 @@ fn confirmed(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
     open
 }
 
-pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
+pub(super) fn keys(table: &Seen<'_>, seen: &[Seen<'_>], vocabulary: &Vocabulary, facts: &Facts) -> Keys {
     let mut singles = singles(table, vocabulary);
     // An id of some of the rows is referred to, and is no key of the table. A postal code of each customer is none.
     let is_some = |column: &Column<'_>| {
@@ -129,7 +155,7 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
         let several = || {
             let mut all = (2..=MOST_PARTS).flat_map(|count| sets(table, count, vocabulary));
             let found = all.find(|columns| least(columns) && is_key(table, columns, facts) == Some(true));
-            found.map(|columns| whole(table, columns, vocabulary))
+            found.map(|columns| whole(table, columns, seen, vocabulary))
         };
         let only = singles.first().filter(|_| table.table.rows() >= FEW).map(|(_, name)| vec![name.clone()]);
         let led = || led().filter(|_| table.table.rows() >= FEW);
@@ -249,6 +275,14 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         if same(words, nouns) {
             return 78;
         }
+        // "season" of the seasons of time
+        if only.len() >= 3 && !any(words, GENERIC) && !quantities::is_amount(words) && ends_with(nouns, words) {
+            return 74;
+        }
+        // Which row comes first says of no other table which row is meant.
+        if column.kind == Kind::Whole && matches!(only.as_str(), "sequence" | "seq" | "position" | "order" | "rank") {
+            return REFERRED - 1;
+        }
         // "aid" of an author, "mid" of a merchant
         if let Some(short) = SHORT_KEYS.iter().find_map(|end| only.strip_suffix(end))
             && !short.is_empty()
@@ -278,30 +312,6 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         let amount = quantities::is_amount(words);
         return if column.at == 0 && column.kind == Kind::Whole && !amount { 45 } else { 0 };
     }
-    const CODES: &[&str] = &[
-        "code",
-        "abbr",
-        "abbrev",
-        "abbreviation",
-        "symbol",
-        "iso",
-        "iso2",
-        "iso3",
-        "iata",
-        "icao",
-        "slug",
-        "sku",
-        "isbn",
-        "issn",
-        "ticker",
-        "callsign",
-        "acronym",
-        "short",
-        "handle",
-        "username",
-        "login",
-        "vin",
-    ];
     let ends = |list: &[&str]| words.last().is_some_and(|last| list.contains(&last.as_str()));
     if ends(CODES) {
         return 65;
@@ -337,17 +347,20 @@ fn bridge(table: &Seen<'_>, vocabulary: &Vocabulary) -> Option<Vec<String>> {
     (keys.len() == 2 && audit).then(|| keys.iter().map(|column| column.info.name.clone()).collect())
 }
 
-/// A key with the columns between its own that are called like other tables: a town is told by its name and province,
-/// and people write its country between them.
-fn whole(table: &Seen<'_>, columns: Vec<String>, vocabulary: &Vocabulary) -> Vec<String> {
+/// A key with the columns between its own that one of these needs: a town is told by its name and province, a province by
+/// its name and country, and people write the town's country between them.
+fn whole(table: &Seen<'_>, columns: Vec<String>, seen: &[Seen<'_>], vocabulary: &Vocabulary) -> Vec<String> {
     let at = |name: &String| table.column(name).map(|column| column.at);
     let (Some(first), Some(last)) = (columns.iter().filter_map(at).min(), columns.iter().filter_map(at).max()) else {
         return columns;
     };
-    let between = |column: &&Column<'_>| {
-        let named = || vocabulary.names_another(&column.words, &[]);
-        columns.contains(&column.info.name) || (first..=last).contains(&column.at) && named()
+    let part = |column: &&Column<'_>| columns.contains(&column.info.name);
+    let of_a_part = |other: &&Seen<'_>| table.columns.iter().filter(part).any(|it| same(&it.words, &other.words));
+    let needed = |column: &Column<'_>| {
+        let has = |other: &Seen<'_>| other.columns.iter().any(|it| it.words == column.words);
+        vocabulary.names_another(&column.words, &[]) && seen.iter().filter(of_a_part).any(has)
     };
+    let between = |column: &&Column<'_>| part(column) || (first..=last).contains(&column.at) && needed(column);
     table.columns.iter().filter(between).map(|column| column.info.name.clone()).collect()
 }
 
@@ -368,7 +381,10 @@ fn sets(table: &Seen<'_>, count: usize, vocabulary: &Vocabulary) -> Vec<Vec<Stri
             Kind::Day => !kinds::is_audit(words),
             Kind::Other => datatype_of(&column.info.r#type).is_calendar() && !kinds::is_audit(words),
         };
-        fits && !constant
+        // What the row of an id beside it is called by.
+        let of_id = |other: &Column<'_>| key_stem(&other.words).is_some_and(|stem| stem == words.as_slice());
+        let told = column.kind == Kind::Text && table.columns.iter().any(of_id);
+        fits && !constant && !told
     };
     let parts: Vec<&Column<'_>> = table.columns.iter().filter(part).take(PARTS).collect();
     let mut sets: Vec<Vec<&Column<'_>>> = vec![vec![]];

@@ -193,7 +193,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let vocabulary = vocabulary::Vocabulary::new(tables);
     let mut notes = Vec::new();
     let seen = columns::seen(tables, &vocabulary);
-    let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
+    let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &seen, &vocabulary, facts)).collect();
     let choose::Chosen { references, left } = choose::references(tables, &seen, &found, facts);
     choose::referred(&mut found, &seen, &references, facts, &mut notes);
     let mut evidence: Vec<Evidence> =

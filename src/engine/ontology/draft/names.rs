@@ -20,6 +20,9 @@ const KEY_WORDS: &[&str] = &[
     "rowid",
 ];
 
+/// The first words of such a name: "id cliente", "codigo cliente".
+const FIRST_KEY_WORDS: &[&str] = &["id", "codigo", "cod", "clave", "pk", "fk", "sk"];
+
 /// Short forms and what they stand for.
 const SHORT: &[(&str, &str)] = &[
     ("acct", "account"),
@@ -89,12 +92,10 @@ pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
             _ => stem,
         });
     }
-    // "id cliente", "codigo cliente"
     const KINDS: &[&str] = &["type", "card", "status", "proof", "document", "name", "postal"];
-    const FIRST: &[&str] = &["id", "codigo", "cod", "clave", "pk", "fk", "sk"];
     let (first, rest) = words.split_first()?;
     let kind = rest.last().is_none_or(|last| KINDS.contains(&last.as_str()));
-    (!kind && FIRST.contains(&first.as_str())).then_some(rest)
+    (!kind && FIRST_KEY_WORDS.contains(&first.as_str())).then_some(rest)
 }
 
 /// What a column is called for: its words without what says that it is a key, where there are others.
@@ -113,14 +114,15 @@ pub(super) fn last(words: &[String], count: usize) -> Option<&[String]> {
 }
 
 /// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the
-/// table's name or what is short for it. How many words.
+/// table's name or what is short for it. How many words. A table of nothing but keys says so of each: "id book", "id tag".
 pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize {
     let Some(first) = columns.first().and_then(|words| words.first()) else { return 0 };
     let shared =
         columns.len() > 1 && columns.iter().all(|words| matches!(words.as_slice(), [own, _, ..] if own == first));
     let initials: String = table.iter().filter_map(|word| word.chars().next()).collect();
     let named = table.last().is_some_and(|word| word == first || &singular(word) == first);
-    usize::from(shared && (first.len() <= 2 || *first == initials || named || abbreviates(first, table)))
+    let key = FIRST_KEY_WORDS.contains(&first.as_str());
+    usize::from(shared && !key && (first.len() <= 2 || *first == initials || named || abbreviates(first, table)))
 }
 
 /// A noun in the singular, by its ending.
@@ -151,7 +153,9 @@ pub(super) fn singular(noun: &str) -> String {
         return noun.to_owned();
     }
     let ending = |many: &str, one: &str| noun.strip_suffix(many).map(|stem| format!("{stem}{one}"));
-    if noun.ends_with("ss") || noun.ends_with("us") || noun.ends_with("is") {
+    // "wikis" and "apis", and not "analysis"
+    let of_i = noun.ends_with("kis") || noun.ends_with("pis");
+    if noun.ends_with("ss") || noun.ends_with("us") || noun.ends_with("is") && !of_i {
         return noun.to_owned();
     }
     // "jugadores"
@@ -261,15 +265,17 @@ pub(super) fn abbreviates(short: &str, noun: &[String]) -> bool {
     !short.is_empty() && short.len() < 6 && (short == initials || noun.first().is_some_and(of_word))
 }
 
-/// Words without the digits that tell several of a kind apart: "sea 1" and "sea2" are a "sea".
+/// Words without the digits that tell several of a kind apart, which may stand before what says that it is a key: "sea 1"
+/// and "sea2" are a "sea", and "loser2 id" is a "loser id".
 pub(super) fn without_number(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    if let Some(last) = words.last_mut() {
-        let kept = last.trim_end_matches(|c: char| c.is_ascii_digit());
-        match kept.is_empty() {
-            true => drop(words.pop()),
-            false => *last = kept.to_owned(),
-        }
+    let key = words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()));
+    let at = words.len().saturating_sub(if key { 2 } else { 1 });
+    let kept = words.get(at).map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned());
+    match (kept, words.get_mut(at)) {
+        (Some(kept), Some(_)) if kept.is_empty() => drop(words.remove(at)),
+        (Some(kept), Some(word)) => *word = kept,
+        _ => {}
     }
     words
 }
@@ -299,6 +305,7 @@ mod tests {
             ("house", "houses"),
             ("case", "cases"),
             ("price", "prices"),
+            ("wiki", "wikis"),
         ] {
             assert_eq!(plural(one), many);
             assert_eq!(singular(many), one);

@@ -49,7 +49,7 @@ impl Overlap {
 pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
     let vocabulary = Vocabulary::new(tables);
     let seen = seen(tables, &vocabulary);
-    let keys: Vec<Keys> = seen.iter().map(|table| keys(table, &vocabulary, facts)).collect();
+    let keys: Vec<Keys> = seen.iter().map(|table| keys(table, &seen, &vocabulary, facts)).collect();
     let mut singles = singles(&seen, &keys);
     singles.sort_by_key(|single| std::cmp::Reverse(single.called.score));
     let (named, mut by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);

@@ -8,6 +8,10 @@ use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::names::{key_stem, same, stem_of};
 use crate::engine::ontology::draft::{Candidate, kinds};
 
+/// How surely columns are called for a key: like its own, and after its table.
+pub(super) const ALIKE: i16 = 60;
+const NAMED: i16 = 85;
+
 /// References by several columns at once, with how surely they are called so, 0 to 100: each column of a table's key
 /// is there under the same name, or under the table's.
 pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)> {
@@ -46,7 +50,13 @@ fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) ->
         let generic = matches!(key.words.as_slice(), [only] if matches!(only.as_str(), "name" | "code" | "id" | "no" | "number" | "title"));
         let called = |column: &&Column<'_>| same(stem_of(&column.words), &to.words);
         let alike = |column: &&Column<'_>| column.words == key.words;
+        // "event category name" of the category name of an event
+        let with_noun = |column: &&Column<'_>| {
+            let parts = column.words.split_at_checked(to.words.len());
+            parts.is_some_and(|(noun, rest)| same(noun, &to.words) && rest == key.words)
+        };
         let by_table = from.columns.iter().filter(fits).find(called).filter(|_| generic);
+        let by_table = by_table.or_else(|| from.columns.iter().filter(fits).find(with_noun));
         let column = by_table.or_else(|| from.columns.iter().filter(fits).find(alike).filter(|_| !generic))?;
         named |= by_table.is_some();
         columns.push(column.info.name.clone());
@@ -71,7 +81,7 @@ fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) ->
         to: to.table.name.clone(),
         to_columns: to_keys.primary.clone(),
     };
-    Some((candidate, if named { 85 } else { 60 }))
+    Some((candidate, if named { NAMED } else { ALIKE }))
 }
 
 /// References by a key of several columns of which one has a role here: the season's team that won, and the one that
@@ -113,7 +123,7 @@ fn together_with_role(from: &Seen<'_>, to: &Seen<'_>, to_keys: &Keys) -> Vec<(Ca
                 to: to.table.name.clone(),
                 to_columns: to_keys.primary.clone(),
             };
-            found.push((candidate, 60));
+            found.push((candidate, ALIKE));
         }
     }
     found

@@ -33,14 +33,15 @@ pub(super) fn twins(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<Candidate> {
 
 /// Whether a key's name says of what it is one, and its values can be compared.
 fn tells(key: &Column<'_>) -> bool {
-    let of_something = key_stem(&key.words).is_some_and(|stem| !stem.is_empty() && !any(stem, GENERIC));
+    let stem = key_stem(&key.words).unwrap_or(&key.words);
+    let of_something = !stem.is_empty() && !any(stem, GENERIC);
     of_something && key.kind != Kind::Other && key.kind != Kind::Day
 }
 
 fn to_hub(group: &[Keyed<'_>]) -> Vec<Candidate> {
     let most = group.iter().map(|it| it.table.table.rows()).max().unwrap_or(0);
     let rank = |it: &&Keyed<'_>| {
-        let stem = key_stem(&it.key.words).unwrap_or_default();
+        let stem = key_stem(&it.key.words).unwrap_or(&it.key.words);
         let short = matches!(stem, [only] if abbreviates(only, &it.table.words));
         let full = it.table.table.rows().saturating_mul(10) >= most.saturating_mul(9);
         let plain = std::cmp::Reverse(it.table.words.len());

@@ -135,6 +135,7 @@ const PARTS: &[&str] = &[
     "origin",
     "page",
     "paid",
+    "parent",
     "part",
     "partner",
     "passenger",

@@ -194,3 +194,38 @@ fn a_table_that_begins_with_the_key_of_another_is_told_apart_by_it_and_not_by_it
     let made = draft(&wanted("club"), &tables, &measured_by(&tables, &[]));
     assert_eq!(made.ontology.entity("member_notes").unwrap().primary_key, ["member_id"]);
 }
+
+/// What stands between the columns of a key belongs to it only where one of them needs it: a town's province, the country.
+#[test]
+fn a_key_of_several_columns_has_no_column_that_it_does_not_need() {
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["Lund", "Bonn"]);
+    let tables = [
+        table("seasons", 40, &[text("season", 40)]),
+        table("episodes", 500, &[text("season", 40), key("episode", 16), text("aired", 400)]),
+        table(
+            "challenges",
+            900,
+            &[text("season", 40), key("episode", 16), key("challenge_no", 40), text("rules", 800)],
+        ),
+        table("countries", 50, &[text("country", 50)]),
+        table("provinces", 300, &[text("province", 280), text("country", 50)]),
+        table("towns", 900, &[text("town", 700), text("country", 50), text("province", 280)]),
+        table("votes", 900, &[text("season", 40), text("voter", 200), key("voter_id", 300), key("turn", 30)]),
+    ];
+    let is_key = |it: &KeyCandidate| {
+        [&["season", "challenge_no"][..], &["town", "province"], &["season", "voter"], &["season", "voter_id"]]
+            .contains(&it.columns.iter().map(String::as_str).collect::<Vec<_>>().as_slice())
+    };
+    let mut facts = Facts::default();
+    for _ in 0..5 {
+        for candidate in key_candidates(&tables, &facts) {
+            let is = is_key(&candidate);
+            facts.keys.insert(candidate, is);
+        }
+    }
+    let made = draft(&wanted("it"), &tables, &facts);
+    let key = |name: &str| made.ontology.entity(name).unwrap().primary_key.join("+");
+    assert_eq!(key("challenges"), "season+challenge_no");
+    assert_eq!(key("towns"), "town+country+province");
+    assert_eq!(key("votes"), "season+voter_id", "the id, and not what its row is called by");
+}

@@ -152,6 +152,123 @@ fn keys_of_several_columns_are_referred_to_as_a_whole() {
     assert_eq!(made.field("partsupp", "ps_cost").unwrap().label, "cost");
 }
 
+/// Which end of a way it is may stand behind what it is an end of, and the texts of a status have its code.
+#[test]
+fn an_end_behind_the_name_and_the_code_of_texts_refer() {
+    let code = |distinct| Column("code", "VARCHAR", distinct, 0, NONE, &["N", "X"]);
+    let name = |distinct| Column("name", "VARCHAR", distinct, 0, NONE, &["New", "Gone"]);
+    let locale = Column("locale", "VARCHAR", 4, 0, NONE, &["de", "sv"]);
+    let tables = [
+        table("towns", 60, &[key("id", 60), name(60)]),
+        table("roads", 90, &[key("id", 90), key("town_from", 40), key("town_to", 40)]),
+        table("status", 9, &[code(9), name(9)]),
+        table("status_texts", 36, &[locale, code(9), name(36)]),
+    ];
+    let refers = [("roads", "town_from", "towns"), ("roads", "town_to", "towns"), ("status_texts", "code", "status")];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(shown(&made), ["roads.town_from towns", "roads.town_to towns", "status_texts.code status"]);
+}
+
+/// A table of ids alone says so of each; a number tells roles of one kind apart; and what a table is called by itself is its own,
+/// whatever else has a column of that name.
+#[test]
+fn a_name_means_the_table_that_is_called_so() {
+    let tables = [
+        table("tag", 30, &[key("id_tag", 30), Column("name", "VARCHAR", 30, 0, NONE, &["New"])]),
+        table("book", 60, &[key("id_book", 60), Column("name", "VARCHAR", 60, 0, NONE, &["Up"])]),
+        table("shelving", 90, &[key("id_shelving", 90), key("id_tag", 25), key("id_book", 40)]),
+        table("player", 80, &[key("player_id", 80), key("child_order", 40), key("parentid", 20)]),
+        table("match", 200, &[key("match_id", 200), key("player1_id", 70), key("player2_id", 70)]),
+        table("release", 90, &[key("id", 90), Column("name", "VARCHAR", 88, 0, NONE, &["Up"])]),
+        table("release_country", 60, &[key("release", 60), Column("country", "VARCHAR", 9, 0, NONE, &["SE"])]),
+        table("release_label", 120, &[key("id", 120), key("release", 55)]),
+        table("technology", 40, &[key("tech", 40), Column("about", "VARCHAR", 40, 0, NONE, &["coal"])]),
+        table("lifetime_tech", 30, &[key("tech", 30), key("years", 9)]),
+        table("costs", 300, &[key("tech", 28), Column("cost", "DOUBLE", 200, 0, ["0.5", "9"], &["1.5"])]),
+    ];
+    let refers = [
+        ("shelving", "id_tag", "tag"),
+        ("shelving", "id_book", "book"),
+        ("player", "child_order", "player"),
+        ("player", "parentid", "player"),
+        ("match", "player1_id", "player"),
+        ("match", "player2_id", "player"),
+        ("release_country", "release", "release"),
+        ("release_label", "release", "release"),
+        ("release_label", "release", "release_country"),
+        ("lifetime_tech", "tech", "technology"),
+        ("costs", "tech", "technology"),
+        ("costs", "tech", "lifetime_tech"),
+    ];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(
+        shown(&made),
+        [
+            "shelving.id_tag tag",
+            "shelving.id_book book",
+            "player.parentid player",
+            "match.player1_id player",
+            "match.player2_id player",
+            "release_country.release release",
+            "release_label.release release",
+            "lifetime_tech.tech technology",
+            "costs.tech technology"
+        ]
+    );
+}
+
+/// The columns of another table's key, called by it and by their own names, in however many tables.
+#[test]
+fn a_key_of_several_columns_is_referred_to_by_names_with_the_table_before_them() {
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["Sprint", "Bonn"]);
+    let entries =
+        |name| table(name, 900, &[key("bib", 900), text("event_category_name", 9), text("event_contest_name", 7)]);
+    let mut tables = [
+        table("categories", 9, &[text("name", 9)]),
+        table("contests", 7, &[text("name", 7)]),
+        table("events", 60, &[text("category_name", 9), text("contest_name", 7), text("place", 8)]),
+        entries("starters"),
+        entries("finishers"),
+        entries("refused"),
+    ];
+    tables[2].primary_key = vec!["category_name".into(), "contest_name".into()];
+    let refers = [("events", "category_name", "categories"), ("events", "contest_name", "contests")];
+    let made = shown(&draft(&wanted("it"), &tables, &measured_by(&tables, &refers)));
+    for from in ["starters", "finishers", "refused"] {
+        assert!(made.contains(&format!("{from}.event_category_name+event_contest_name events")), "{made:?}");
+    }
+    assert!(made.contains(&"events.category_name categories".to_owned()), "{made:?}");
+}
+
+/// Players and rounds have tables of their own, and what happened to a player in a round is told by many: none of these is
+/// what the others refer to because it has one row for each. A match has its own number within a round.
+#[test]
+fn of_many_facts_with_the_same_two_keys_none_is_what_the_others_refer_to() {
+    let of = |others: &[&str]| {
+        let fact = |name: &&str| table(name, 900, &[key("player_id", 80), key("round_id", 9), key("match_no", 12)]);
+        let mut tables = vec![
+            table("players", 80, &[key("player_id", 80)]),
+            table("rounds", 9, &[key("round_id", 9)]),
+            table("scores", 500, &[key("player_id", 80), key("round_id", 9), key("points", 30)]),
+            table("matches", 100, &[key("round_id", 9), key("match_no", 12)]),
+        ];
+        tables[2].primary_key = vec!["player_id".into(), "round_id".into()];
+        tables[3].primary_key = vec!["round_id".into(), "match_no".into()];
+        tables.extend(others.iter().map(fact));
+        let refers: Vec<(&str, &str, &str)> = (tables.iter())
+            .flat_map(|it| [(it.name.as_str(), "player_id", "players"), (it.name.as_str(), "round_id", "rounds")])
+            .collect();
+        let made = shown(&draft(&wanted("cup"), &tables, &measured_by(&tables, &refers)));
+        made.into_iter().filter(|it| it.contains('+')).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of(&["fouls", "goals", "cards"]),
+        ["fouls.round_id+match_no matches", "goals.round_id+match_no matches", "cards.round_id+match_no matches"]
+    );
+    let few = of(&["fouls"]);
+    assert!(few.contains(&"fouls.player_id+round_id scores".to_owned()), "one other may well mean it: {few:?}");
+}
+
 #[test]
 fn tables_of_two_engines_do_not_refer_to_each_other() {
     let mut tables = shop();
