@@ -322,8 +322,8 @@ async fn the_prompt_is_made_of_what_its_caller_may_see() {
 async fn the_prompt_has_an_end_and_a_description_stays_a_line() {
     let place = Place::open(Service::start().await).await;
     let service = &place.service;
-    let wide: Vec<String> = (0..400).map(|number| format!("a_rather_long_name_of_column_{number}")).collect();
-    let wide = format!("{}\n{}\n", wide.join(","), vec!["1"; 400].join(","));
+    let wide: Vec<String> = (0..60).map(|number| format!("a_rather_long_name_of_column_{number}")).collect();
+    let wide = format!("{}\n{}\n", wide.join(","), vec!["1"; 60].join(","));
     for number in 0..20 {
         service.import(&place.org, &format!("wide_{number}.csv"), wide.as_bytes(), true).await.unwrap();
     }
@@ -332,7 +332,7 @@ async fn the_prompt_has_an_end_and_a_description_stays_a_line() {
     let text = told["prompt"].as_str().unwrap();
     assert!(text.len() < 24 << 10, "{}", text.len());
     let (shown, left) = (told["datasets"].as_u64().unwrap(), told["datasets_left_out"].as_u64().unwrap());
-    assert_eq!(shown + left, 21);
+    assert!(left > 0 && shown + left == 21, "{shown} {left}");
     assert!(text.contains("more columns"), "{text}");
     place.service.stop().await;
 }
