@@ -5,7 +5,9 @@
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
+use crate::engine::ontology::draft::names::{
+    abbreviates, behind, canonical, ends_with, inflected, key_stem, last, same,
+};
 use crate::engine::ontology::draft::quantities;
 use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
@@ -191,10 +193,7 @@ impl Pair<'_> {
         let longer = self.stem.len() > table.len();
         let ends = |last: &[String]| same(last, table);
         // "town from", "issue to id"
-        let begins = || {
-            let (first, role) = self.stem.split_at_checked(table.len()).unwrap_or_default();
-            same(first, table) && matches!(role, [only] if ENDS.contains(&only.as_str()))
-        };
+        let begins = || matches!(behind(self.stem, table), Some([only]) if ENDS.contains(&only.as_str()));
         let with_role = self.fits() && longer && (last(self.stem, table.len()).is_some_and(ends) || begins());
         with_role.then_some(Called { score: if self.bare { 72 } else { 82 }, says: Says::TableWithRole })
     }

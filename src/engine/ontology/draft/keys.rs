@@ -383,8 +383,8 @@ fn sets(table: &Seen<'_>, count: usize, vocabulary: &Vocabulary) -> Vec<Vec<Stri
         };
         // What the row of an id beside it is called by.
         let of_id = |other: &Column<'_>| key_stem(&other.words).is_some_and(|stem| stem == words.as_slice());
-        let told = column.kind == Kind::Text && table.columns.iter().any(of_id);
-        fits && !constant && !told
+        let told = || column.kind == Kind::Text && table.columns.iter().any(of_id);
+        fits && !constant && !told()
     };
     let parts: Vec<&Column<'_>> = table.columns.iter().filter(part).take(PARTS).collect();
     let mut sets: Vec<Vec<&Column<'_>>> = vec![vec![]];

@@ -108,6 +108,12 @@ pub(super) fn ends_with(words: &[String], noun: &[String]) -> bool {
     !noun.is_empty() && last(words, noun.len()).is_some_and(|last| same(last, noun))
 }
 
+/// The words behind a noun, in the singular or plural, that others begin with.
+pub(super) fn behind<'a>(words: &'a [String], noun: &[String]) -> Option<&'a [String]> {
+    let (first, rest) = words.split_at_checked(noun.len())?;
+    same(first, noun).then_some(rest)
+}
+
 /// The last so many words.
 pub(super) fn last(words: &[String], count: usize) -> Option<&[String]> {
     words.get(words.len().checked_sub(count)?..)
@@ -271,12 +277,10 @@ pub(super) fn without_number(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     let key = words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()));
     let at = words.len().saturating_sub(if key { 2 } else { 1 });
-    let kept = words.get(at).map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned());
-    match (kept, words.get_mut(at)) {
-        (Some(kept), Some(_)) if kept.is_empty() => drop(words.remove(at)),
-        (Some(kept), Some(word)) => *word = kept,
-        _ => {}
+    if let Some(word) = words.get_mut(at) {
+        *word = word.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
     }
+    words.retain(|word| !word.is_empty());
     words
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::names::{key_stem, same, stem_of};
+use crate::engine::ontology::draft::names::{behind, key_stem, same, stem_of};
 use crate::engine::ontology::draft::{Candidate, kinds};
 
 /// How surely columns are called for a key: like its own, and after its table.
@@ -51,10 +51,7 @@ fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) ->
         let called = |column: &&Column<'_>| same(stem_of(&column.words), &to.words);
         let alike = |column: &&Column<'_>| column.words == key.words;
         // "event category name" of the category name of an event
-        let with_noun = |column: &&Column<'_>| {
-            let parts = column.words.split_at_checked(to.words.len());
-            parts.is_some_and(|(noun, rest)| same(noun, &to.words) && rest == key.words)
-        };
+        let with_noun = |column: &&Column<'_>| behind(&column.words, &to.words) == Some(key.words.as_slice());
         let by_table = from.columns.iter().filter(fits).find(called).filter(|_| generic);
         let by_table = by_table.or_else(|| from.columns.iter().filter(fits).find(with_noun));
         let column = by_table.or_else(|| from.columns.iter().filter(fits).find(alike).filter(|_| !generic))?;
