@@ -11,7 +11,7 @@ mod show;
 mod source;
 mod workspace;
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -185,8 +185,11 @@ pub async fn run(command: AdminCommand, office: &Office, json: bool) -> Result<(
         office.record_administration(action, &target, answered.is_ok()).await?;
     }
     let Said { facts, text } = answered?;
-    let mut out = std::io::stdout().lock();
-    if json { writeln!(out, "{facts:#}") } else { writeln!(out, "{}", text.trim_end()) }.context("standard output")
+    match json {
+        true => say!("{facts:#}"),
+        false => say!("{}", text.trim_end()),
+    }
+    Ok(())
 }
 
 async fn answer(

@@ -36,7 +36,7 @@ pub(super) async fn prepare(app: &App) -> anyhow::Result<Person> {
         identity.set_connectivity(org.id, true).await?;
     }
     let tell = Arc::new(|Progress { fraction, message }: Progress| {
-        eprintln!("  Loading the demo (once): {message} ({:.0} %)", fraction.unwrap_or_default() * 100.0);
+        remark!("  Loading the demo (once): {message} ({:.0} %)", fraction.unwrap_or_default() * 100.0);
     });
     let taken = demo::take(&app.gateway, &operator(app, org.id), "admin.call", true, tell).await;
     taken.context("loading the demo")?;

@@ -165,8 +165,8 @@ impl<'a> Door<'a> {
                 let mut via = Via::new("admin.call");
                 if loud {
                     via.on_progress = Some(Arc::new(move |progress: Progress| match progress.fraction {
-                        Some(fraction) => eprintln!("  {label}: {} ({:.0} %)", progress.message, fraction * 100.0),
-                        None => eprintln!("  {label}: {}", progress.message),
+                        Some(fraction) => remark!("  {label}: {} ({:.0} %)", progress.message, fraction * 100.0),
+                        None => remark!("  {label}: {}", progress.message),
                     }));
                 }
                 let op = Import { name, description, publish, if_exists, files, columns, uploads: vec![] };
@@ -175,7 +175,7 @@ impl<'a> Door<'a> {
             }
             Self::Running { client, workspace } => {
                 if loud {
-                    eprintln!("  {label}: handed to the running service");
+                    remark!("  {label}: handed to the running service");
                 }
                 let mut form = multipart::Form::new().text("description", description);
                 form = form.text("publish", publish.to_string()).text("name", name.unwrap_or_default());

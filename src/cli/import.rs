@@ -59,7 +59,7 @@ impl Import {
         if let (Some(given), Some(name)) = (&self.name, self.lower_name())
             && *given != name
         {
-            eprintln!("named {name}: names of datasets are in lower case");
+            remark!("named {name}: names of datasets are in lower case");
         }
         for (name, files) in self.datasets()? {
             let (description, publish, columns) = (self.description.clone(), self.publish, self.changes());
@@ -70,14 +70,14 @@ impl Import {
                 false => door.import(dataset, !json).await?,
             };
             if json {
-                println!("{reply}");
+                say!("{reply}");
             } else if self.check {
                 say_found(&reply);
             } else {
                 let value = |key: &str| reply.get(key).unwrap_or(&Value::Null);
                 let text = |key: &str| value(key).as_str().unwrap_or_default();
                 let state = if self.publish { "published" } else { "not published: external clients do not see it" };
-                println!(
+                say!(
                     "{} ({}, {}, {} bytes), {state}",
                     text("name"),
                     text("type"),
@@ -87,18 +87,13 @@ impl Import {
                 let same = value("same_files").as_array().into_iter().flatten().filter_map(Value::as_str);
                 let same = same.collect::<Vec<_>>().join(", ");
                 if !same.is_empty() {
-                    println!("  these very files had come into {same} before");
+                    say!("  these very files had come into {same} before");
                 }
                 say_hints(&reply);
                 for sheet in value("also").as_array().into_iter().flatten() {
                     let text = |key: &str| sheet.get(key).and_then(Value::as_str).unwrap_or_default();
                     let rows = sheet.get("row_count").and_then(Value::as_i64).unwrap_or_default();
-                    println!(
-                        "{} (table, {}), {state}: the sheet {}",
-                        text("name"),
-                        counted(rows, "row"),
-                        text("sheet")
-                    );
+                    say!("{} (table, {}), {state}: the sheet {}", text("name"), counted(rows, "row"), text("sheet"));
                     say_hints(sheet);
                 }
             }
@@ -165,11 +160,11 @@ fn size(reply: &Value, part: &str) -> String {
 fn say_found(reply: &Value) {
     let value = |of: &Value, key: &str| of.get(key).cloned().unwrap_or_default();
     let text = |of: &Value, key: &str| value(of, key).as_str().unwrap_or_default().to_owned();
-    println!("{} ({}, {}), not imported", text(reply, "name"), text(reply, "type"), size(reply, "text"));
+    say!("{} ({}, {}), not imported", text(reply, "name"), text(reply, "type"), size(reply, "text"));
     for column in value(reply, "columns").as_array().into_iter().flatten() {
         let samples = value(column, "sample_values");
         let samples: Vec<&str> = samples.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        println!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
+        say!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
     }
     say_hints(reply);
 }
@@ -178,5 +173,5 @@ fn say_found(reply: &Value) {
 fn say_hints(reply: &Value) {
     let of = |key: &str| reply.get(key).and_then(Value::as_array).into_iter().flatten();
     let says = of("hints").filter_map(|hint| hint.get("says")?.as_str());
-    says.chain(of("skipped").filter_map(Value::as_str)).for_each(|says| println!("  {says}"));
+    says.chain(of("skipped").filter_map(Value::as_str)).for_each(|says| say!("  {says}"));
 }

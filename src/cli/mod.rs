@@ -1,5 +1,8 @@
 //! The command line. Facts go to stdout (`--json` for programs), progress and problems to stderr.
 
+#[macro_use]
+mod lines;
+
 pub mod admin;
 mod demo;
 mod doctor;
@@ -138,7 +141,7 @@ impl Cli {
                 let office = Office::open(config, Clock::system()).await?;
                 if makes_folder {
                     let folder = shown(&office.config.data_dir);
-                    eprintln!("made a new data folder: {folder} (name another with --data or DRAGOMAN_DATA_DIR)");
+                    remark!("made a new data folder: {folder} (name another with --data or DRAGOMAN_DATA_DIR)");
                 }
                 let done = admin::run(command, &office, self.json).await;
                 office.close().await;

@@ -102,13 +102,13 @@ impl Pull {
         if json {
             let files =
                 got.iter().map(|(file, sum, checked)| json!({ "file": file, "sha256": sum, "checked": checked }));
-            println!("{:#}", json!({ "folder": place, "dimension": dimension, "files": files.collect::<Vec<_>>() }));
+            say!("{:#}", json!({ "folder": place, "dimension": dimension, "files": files.collect::<Vec<_>>() }));
             return Ok(());
         }
         for (file, sum, checked) in got {
-            println!("{sum}  {file}{}", if checked { "  (as it should be)" } else { "" });
+            say!("{sum}  {file}{}", if checked { "  (as it should be)" } else { "" });
         }
-        println!("vectors of {dimension} numbers; use it with DRAGOMAN_EMBEDDING_FOLDER={place}");
+        say!("vectors of {dimension} numbers; use it with DRAGOMAN_EMBEDDING_FOLDER={place}");
         Ok(())
     }
 }

@@ -104,11 +104,11 @@ impl Ontology {
                 let ontology = &document.ontology;
                 let fields: usize = ontology.datasets.iter().map(|entity| entity.fields.len()).sum();
                 if json {
-                    println!("{}", json!({ "name": ontology.name, "warnings": document.warnings }));
+                    say!("{}", json!({ "name": ontology.name, "warnings": document.warnings }));
                     return Ok(());
                 }
-                document.warnings.iter().for_each(|warning| eprintln!("{warning}"));
-                println!(
+                document.warnings.iter().for_each(|warning| remark!("{warning}"));
+                say!(
                     "{}: {}, {}, {}. Nothing is wrong.",
                     ontology.name,
                     counted(ontology.datasets.len(), "dataset"),
@@ -118,8 +118,8 @@ impl Ontology {
             }
             Self::Convert { file } => {
                 let imported = foreign::import(&text(file)?).map_err(|problems| listed(&problems, json))?;
-                imported.notes.iter().for_each(|note| eprintln!("{note}"));
-                print!("{}", write::flat_yaml(&imported.ontology));
+                imported.notes.iter().for_each(|note| remark!("{note}"));
+                say!("{}", write::flat_yaml(&imported.ontology).trim_end());
             }
             Self::Draft { .. } | Self::Save { .. } | Self::List { .. } | Self::Ask(_) | Self::Explain(_) => {}
         }
@@ -151,27 +151,27 @@ impl Ontology {
                 let arguments = json!({ "name": name, "ontology_id": ontology_id, "dataset_ids": dataset_ids,
                     "timezone": timezone, "dictionary": dictionary, "improve": improve });
                 let made = room.call::<DraftOntology>(arguments).await?;
-                each(&made, "/changes").filter_map(Value::as_str).for_each(|change| eprintln!("{change}"));
+                each(&made, "/changes").filter_map(Value::as_str).for_each(|change| remark!("{change}"));
                 for evidence in each(&made, "/evidence") {
                     let because: Vec<&str> = each(evidence, "/because").filter_map(Value::as_str).collect();
                     let sure = evidence.get("sure") == Some(&Value::Bool(true));
                     if explain || !sure {
                         let look = if sure { "" } else { "Look at this: " };
-                        eprintln!("{look}{}. {}", said(evidence, "/decided"), because.join(" "));
+                        remark!("{look}{}. {}", said(evidence, "/decided"), because.join(" "));
                     }
                 }
                 if explain {
                     each(&made, "/columns").for_each(tell_columns);
                 }
                 for note in each(&made, "/notes").filter_map(Value::as_str) {
-                    eprintln!("{note}");
+                    remark!("{note}");
                 }
-                print!("{}", said(&made, "/text"));
+                say!("{}", said(&made, "/text").trim_end());
             }
             Self::Save { file, .. } => {
                 let kept = room.save(text(&file)?).await?;
                 match json {
-                    true => println!("{}", serde_json::to_string(&kept)?),
+                    true => say!("{}", serde_json::to_string(&kept)?),
                     false => kept.show(),
                 }
                 anyhow::ensure!(kept.standing().status == Status::Ready, "it cannot be asked as it is");
@@ -179,37 +179,37 @@ impl Ontology {
             Self::List { .. } => {
                 let all = room.all().await?;
                 if json {
-                    println!("{}", serde_json::to_string(&all)?);
+                    say!("{}", serde_json::to_string(&all)?);
                     return Ok(());
                 }
                 for Standing { ontology_id, name, status, problem, .. } in all.ontologies {
-                    println!("{ontology_id}  {name}  {}  {problem}", status.name());
+                    say!("{ontology_id}  {name}  {}  {problem}", status.name());
                 }
             }
             Self::Ask(asked) => {
                 let reply = room.call::<AskQuestion>(room.asked(asked).await?).await?;
                 if json {
-                    println!("{reply}");
+                    say!("{reply}");
                     return Ok(());
                 }
-                println!("{}", said(&reply, "/narrative"));
+                say!("{}", said(&reply, "/narrative"));
                 for question in each(&reply, "/clarificationRequest/questions") {
                     for suggestion in each(question, "/suggestions").filter_map(Value::as_str) {
-                        println!("  - {suggestion}");
+                        say!("  - {suggestion}");
                     }
                 }
-                eprintln!("conversation {}", said(&reply, "/conversationId"));
+                remark!("conversation {}", said(&reply, "/conversationId"));
             }
             Self::Explain(asked) => {
                 let explained = room.0.ask::<ExplainQuestion>(room.asked(asked).await?).await?;
                 if json {
-                    println!("{}", serde_json::to_string(&explained)?);
+                    say!("{}", serde_json::to_string(&explained)?);
                     return Ok(());
                 }
                 for Stage { name, made } in &explained.stages {
-                    println!("== {}\n{}\n", name.trim_end(), made.trim_end());
+                    say!("== {}\n{}\n", name.trim_end(), made.trim_end());
                 }
-                println!("== answer\n{}", explained.narrative);
+                say!("== answer\n{}", explained.narrative);
             }
             Self::Check { .. } | Self::Convert { .. } => {}
         }
@@ -306,14 +306,14 @@ impl Kept {
 
     fn show(&self) {
         let Standing { name, version, status, problem, .. } = self.standing();
-        println!("{name}, version {version}: {}. {problem}", status.name());
+        say!("{name}, version {version}: {}. {problem}", status.name());
         match self {
             Self::Unchecked(saved) => {
-                saved.problems.iter().for_each(|it| println!("  {}: {}", it.path, it.message));
+                saved.problems.iter().for_each(|it| say!("  {}: {}", it.path, it.message));
             }
             Self::Checked(checked) => {
                 let failed = checked.attestation.findings.iter().filter(|finding| !finding.passed);
-                failed.for_each(|finding| println!("  {}: {}", finding.what, finding.says));
+                failed.for_each(|finding| say!("  {}: {}", finding.what, finding.says));
             }
         }
     }
@@ -321,13 +321,13 @@ impl Kept {
 
 /// Says why the columns of a table are what they are, a line each.
 fn tell_columns(table: &Value) {
-    eprintln!("{}", said(table, "/table"));
+    remark!("{}", said(table, "/table"));
     let name = |column| said(column, "/column");
     let width = each(table, "/columns").map(|column| name(column).chars().count()).max().unwrap_or_default();
     for column in each(table, "/columns") {
         let reason = |reason| format!("{}: {}", said(reason, "/decided"), said(reason, "/because"));
         let reasons: Vec<String> = each(column, "/reasons").map(reason).collect();
-        eprintln!("  {:width$}  {}", name(column), reasons.join(" "));
+        remark!("  {:width$}  {}", name(column), reasons.join(" "));
     }
 }
 
@@ -347,9 +347,9 @@ fn text(file: &Path) -> anyhow::Result<String> {
 
 fn listed(problems: &[crate::model::ontology::Problem], json: bool) -> anyhow::Error {
     if json {
-        println!("{}", json!({ "problems": problems }));
+        say!("{}", json!({ "problems": problems }));
     } else {
-        problems.iter().for_each(|problem| eprintln!("{problem}"));
+        problems.iter().for_each(|problem| remark!("{problem}"));
     }
     anyhow::anyhow!(unreadable(problems).message)
 }

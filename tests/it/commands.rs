@@ -75,6 +75,27 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", "acme"])["whole"], true);
 }
 
+/// `dragoman import a.csv b.csv 2>&1 | head -1`, whose reader has gone by the second line.
+#[test]
+fn a_command_whose_words_nobody_reads_does_all_that_it_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let files = ["north", "south"].map(|name| {
+        let file = folder.path().join(name).with_extension("csv");
+        std::fs::write(&file, "region,total\nnorth,1.50\nsouth,2.50\n").unwrap();
+        file
+    });
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut import = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    import.arg("--data").arg(&data).arg("import").args(&files).args(["--workspace", "acme"]);
+    assert!(import.stdout(writer.try_clone().unwrap()).stderr(writer).status().unwrap().success());
+    for name in ["north", "south"] {
+        facts(&data, &["admin", "dataset", "versions", name, "--workspace", "acme"]);
+    }
+}
+
 #[test]
 fn a_command_that_finds_no_data_says_where_it_looked_and_makes_none() {
     let folder = tempfile::tempdir().unwrap();

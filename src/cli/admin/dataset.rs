@@ -79,9 +79,9 @@ impl Dataset {
             }
         };
         if json {
-            println!("{facts}");
+            say!("{facts}");
         } else {
-            println!("{text}");
+            say!("{text}");
         }
         Ok(())
     }

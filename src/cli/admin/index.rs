@@ -44,7 +44,7 @@ impl Index {
             To::Folder => Home::Folder,
             To::Qdrant => Home::Cluster,
         };
-        let moved = app.gateway.move_indexes(org.id, to, |name| eprintln!("{name}")).await;
+        let moved = app.gateway.move_indexes(org.id, to, |name| remark!("{name}")).await;
         let target = format!("{workspace} to {}", to.name());
         app.office.record_administration("admin.index.move", &target, moved.is_ok()).await?;
         let all = moved?;
@@ -53,9 +53,9 @@ impl Index {
             let facts = json!({
                 "to": to.name(), "moved": moved, "chunks": chunks, "there": there, "rebuilt": rebuilt, "erased": erased,
             });
-            println!("{facts:#}");
+            say!("{facts:#}");
         } else {
-            println!("{}", told(&workspace, to, all));
+            say!("{}", told(&workspace, to, all));
         }
         Ok(())
     }

@@ -98,13 +98,13 @@ impl Doctor {
         let wrong = findings.iter().filter(|finding| finding.state == State::Wrong).count();
         if json {
             let facts: Vec<Value> = findings.iter().map(Finding::facts).collect();
-            println!("{:#}", json!({ "well": wrong == 0, "findings": facts }));
+            say!("{:#}", json!({ "well": wrong == 0, "findings": facts }));
         } else {
             findings.iter().for_each(print);
         }
         if let Some(file) = &self.bundle {
             bundle::write(file, &findings, &shown, config.as_ref(), &service.unwrap_or_default()).await?;
-            eprintln!("Written to {}. Look at it before you pass it on.", file.display());
+            remark!("Written to {}. Look at it before you pass it on.", file.display());
         }
         anyhow::ensure!(wrong == 0, "{wrong} of {} checks found something to mend", findings.len());
         Ok(())
@@ -137,8 +137,8 @@ fn print(finding: &Finding) {
         State::Skipped => "-    ",
         State::Wrong => "WRONG",
     };
-    println!("{sign}  {}: {}", finding.what, finding.says);
+    say!("{sign}  {}: {}", finding.what, finding.says);
     if !finding.mend.is_empty() {
-        println!("       {}", finding.mend);
+        say!("       {}", finding.mend);
     }
 }

@@ -102,7 +102,7 @@ impl Source {
                         Err(problem) if left == 0 || !is_broken(&problem) => {
                             return Err(problem.context(format!("{url} could not be fetched")));
                         }
-                        Err(problem) => eprintln!("  {file}: {problem}; going on where it broke"),
+                        Err(problem) => remark!("  {file}: {problem}; going on where it broke"),
                     }
                 }
                 bail!("{url} could not be fetched")
@@ -175,8 +175,8 @@ async fn save(response: Response, mut file: File, mut have: u64, place: &Path) -
         if have >= told + STEP {
             told = have;
             match whole {
-                Some(whole) => eprintln!("  {name}: {:.0} of {:.0} MB", megabytes(have), megabytes(whole)),
-                None => eprintln!("  {name}: {:.0} MB", megabytes(have)),
+                Some(whole) => remark!("  {name}: {:.0} of {:.0} MB", megabytes(have), megabytes(whole)),
+                None => remark!("  {name}: {:.0} MB", megabytes(have)),
             }
         }
     }
