@@ -46,11 +46,13 @@ fn of_name(words: &[String], whole: bool, fractional: bool) -> Sign {
         return (-5.0, "It is called like one of a set, or like a person.");
     }
     let amount = quantities::is_amount(words) || kinds::starts_as_count(words) || unit(words, "").is_some();
-    match (amount, kinds::is_many(words)) {
-        (true, _) => (5.0, "It is called like an amount."),
+    let bound = words.len() > 1 && kinds::any(words, &["min", "max", "minimum", "maximum"]);
+    match () {
+        () if amount => (5.0, "It is called like an amount."),
+        () if bound => (3.0, "It is called like the least or the greatest of what is measured."),
         // "goals" and "wins" are counted.
-        (false, true) => (2.5, "It is called as several are, which are counted."),
-        (false, false) => (0.0, "Its name says nothing."),
+        () if kinds::is_many(words) => (2.5, "It is called as several are, which are counted."),
+        () => (0.0, "Its name says nothing."),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Chosen {
     pub left: Vec<Left>,
 }
 
-/// What is called like a key and holds none is worth a look.
+/// What is called like a key, and holds some and not enough, is worth a look.
 pub(super) struct Left {
     pub candidate: Candidate,
     pub overlap: Overlap,
@@ -197,7 +197,8 @@ pub(super) fn referred(
 
 impl Left {
     fn of(single: &Single<'_>, overlap: Option<Overlap>) -> Option<Self> {
-        let overlap = overlap.filter(|overlap| overlap.values > 0)?;
+        // Where hardly a value is found, the name means something else.
+        let overlap = overlap.filter(|it| it.values > 0 && it.found.saturating_mul(5) >= it.values)?;
         let called = of_names(single.called) > SURE - 1.0;
         called.then(|| Self { candidate: single.candidate(), overlap })
     }

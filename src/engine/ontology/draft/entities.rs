@@ -6,10 +6,11 @@ use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds::is_audit;
 use crate::engine::ontology::draft::labels;
 use crate::engine::ontology::draft::measured::head_of;
-use crate::engine::ontology::draft::names::{ends_with, key_stem, noun, plural, same, spelt_out};
+use crate::engine::ontology::draft::names::{canonical, ends_with, inflected, key_stem, noun, plural, same, spelt_out};
 use crate::engine::ontology::draft::reasons::{Judged, Reason};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
+use crate::engine::ontology::draft::words::{ENDS, OWN_ROLES, ROLES, any};
 use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Ontology, Relationship, in_words};
 
 /// Declared values that are written into an ontology.
@@ -76,6 +77,8 @@ fn entity(
     let refers = outgoing().filter(|relationship| relationship.from_columns.len() == 1).count();
     let own = table.columns.iter().zip(&words).any(|(column, words)| !is_audit(words) && !joined(&column.name));
     let bridge = refers == 2 && !own && incoming().count() == 0;
+    let mut synonyms = synonyms(&table.name, &nouns, &one);
+    synonyms.extend(called_elsewhere(&nouns, incoming(), vocabulary));
     let entity = Entity {
         name: table.name.clone(),
         source: table.name.clone(),
@@ -86,7 +89,7 @@ fn entity(
         } else {
             table.description.clone()
         },
-        ai: AiContext { synonyms: synonyms(&table.name, &nouns, &one), ..AiContext::default() },
+        ai: AiContext { synonyms, ..AiContext::default() },
         fields,
         default_time_field,
         label_field: label.map(|(name, _)| name),
@@ -222,4 +225,30 @@ fn synonyms(name: &str, nouns: &[String], one: &str) -> Vec<String> {
         found.extend([format!("{one} member"), format!("{one} members")]);
     }
     found
+}
+
+/// What all that refer to a table call it, where several tables do by one word that says no role: a result's "fixture".
+fn called_elsewhere<'a>(
+    nouns: &[String],
+    incoming: impl Iterator<Item = &'a Relationship>,
+    vocabulary: &Vocabulary,
+) -> Vec<String> {
+    let called = |it: &Relationship| match it.from_columns.as_slice() {
+        [column] => vocabulary.words(column),
+        _ => Vec::new(),
+    };
+    let from_others = incoming.filter(|it| it.from != it.to);
+    let all: Vec<(&str, Vec<String>)> = from_others.map(|it| (it.from.as_str(), called(it))).collect();
+    let [(first, words), others @ ..] = all.as_slice() else { return Vec::new() };
+    let stem = key_stem(words).unwrap_or_default();
+    let [word] = stem else { return Vec::new() };
+    let agreed = others.iter().all(|(from, words)| from != first && key_stem(words) == Some(stem));
+    let role = [ENDS, OWN_ROLES, ROLES].iter().any(|roles| any(stem, roles));
+    // "Id klienta" of a klient says no more than the noun.
+    let own = nouns.iter().any(|noun| canonical(noun) == canonical(word) || inflected(noun, word));
+    let another = vocabulary.names_another(stem, nouns);
+    match !others.is_empty() && agreed && !role && !own && !another && word.len() >= 4 {
+        true => vec![word.clone(), many(word)],
+        false => Vec::new(),
+    }
 }

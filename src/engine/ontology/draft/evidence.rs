@@ -15,6 +15,8 @@ use crate::model::ontology::{Confidence, Link};
 
 /// Keys that could not be measured, as many as are named.
 const MOST_OPEN: usize = 3;
+/// So many different values are no chance where each is a key of the column's own name.
+const MANY_VALUES: i64 = 10;
 
 /// A decision of a draft, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -112,10 +114,12 @@ pub(super) fn of_reference(
     };
     // A database holds what it declares; what somebody wrote of old data is worth a look.
     let gone = told && reference.overlap.and_then(Overlap::part).is_some_and(|part| part < 0.9);
+    let all = reference.overlap.is_some_and(|it| it.values >= MANY_VALUES && it.found == it.values);
+    let enough = if all && reference.says == Some(Says::SameName) { SURE - 0.5 } else { SURE };
     let sure = match reference.confidence {
         Confidence::Verified => true,
         Confidence::Declared => !gone,
-        Confidence::Inferred => reference.weight >= SURE,
+        Confidence::Inferred => reference.weight >= enough,
     };
     let others = if sure { Vec::new() } else { others(candidate) };
     Evidence {

@@ -19,6 +19,10 @@ const INDEXED_VALUES: i64 = 20_000;
 const PERIODS: &[&str] = &["year", "season", "quarter", "month", "week", "jahr", "saison", "annee", "temporada"];
 /// Characters of a value that people would say.
 const SPOKEN: usize = 80;
+/// Different numbers that stand for kinds.
+const CODES: i64 = 12;
+/// Why a column tells no rows apart.
+const ALIKE: &str = "All rows that have a value have the same.";
 
 /// The words of each column without the prefix that all of them share.
 pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
@@ -99,7 +103,9 @@ fn field(
     let (role, because) = match role(words, column, (table.rows(), figures), datatype, known) {
         (FieldRole::Measure, _) if few => (FieldRole::Dimension, "A number of which all values are known is a code."),
         (FieldRole::Measure, _) if personal.is_some() => (FieldRole::Dimension, "It says something of a person."),
-        (role, _) if written.is_some() => (role, "All of its values can be read as times."),
+        (FieldRole::Dimension, _) if written.is_some() => {
+            (FieldRole::Dimension, "All of its values can be read as times.")
+        }
         judged => judged,
     };
     let mut reasons = vec![Reason::new(called(role), because)];
@@ -136,14 +142,16 @@ fn field(
     }
     // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
     let refers = about.refers.contains(&column.name);
+    // Nobody says what was drawn at random.
+    let random = Column::of(column, 0, figures, words.to_vec()).is_random();
     // Texts at which nobody looked may say anything of people.
     let unjudged = datatype == DataType::String && figures.is_some_and(|figures| !personal::is_judged(figures));
-    if refers || unjudged {
+    if refers || unjudged || random {
         (field.is_enum, field.index_values) = (false, false);
     }
     reasons.extend(closed.filter(|_| field.is_enum).map(|because| Reason::new(CLOSED, because)));
     // A number that refers says nothing; a code is what people say, and what models look for where the table has it.
-    let elsewhere = refers && !about.key.contains(&column.name) && datatype != DataType::String;
+    let elsewhere = refers && !about.key.contains(&column.name) && (datatype != DataType::String || random);
     // When a row was written is not asked for, and must not be taken for when it happened.
     let written = datatype.is_calendar() && kinds::is_audit(words);
     let hidden = match () {
@@ -207,18 +215,17 @@ fn role(
     if let Some(because) = key.filter(|_| !datatype.is_calendar()) {
         return (FieldRole::Key, because);
     }
+    let one = figures.is_some_and(|figures| figures.distinct == 1) && rows > 1;
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
             // Nothing is learnt from what all rows have, but amounts will differ one day: the quantity that was 1 so far.
             let counts_rows = matches!(words, [only] if only == "count");
-            let one = figures.is_some_and(|figures| figures.distinct == 1)
-                && rows > 1
-                && (counts_rows || !quantities::is_amount(words));
+            let one = one && (counts_rows || !quantities::is_amount(words));
             match () {
                 () if kinds::is_place(words) => (FieldRole::Attribute, "It is a place or a direction."),
                 () if kinds::is_ratio(words) => (FieldRole::Attribute, "It is a part of something that is not there."),
                 () if kinds::is_moment(words) => (FieldRole::Attribute, "It says when, as a number."),
-                () if one => (FieldRole::Attribute, "All rows that have a value have the same."),
+                () if one => (FieldRole::Attribute, ALIKE),
                 () if is_year(words, figures) => (FieldRole::Dimension, "Its name and its values are those of years."),
                 () if is_switch(figures) => (FieldRole::Dimension, "0 and 1 stand for no and yes."),
                 () if is_clock(words, column, figures) => {
@@ -237,9 +244,10 @@ fn role(
         DataType::Opaque => (FieldRole::Attribute, "Its type is none to group by or to compute with."),
         DataType::String => (FieldRole::Dimension, "It is a text."),
         DataType::Boolean => (FieldRole::Dimension, "It says yes or no."),
-        DataType::Date | DataType::Time | DataType::DateTime | DataType::DateTimeTz => {
-            (FieldRole::Dimension, "It is a time, by its type.")
-        }
+        DataType::Date | DataType::Time | DataType::DateTime | DataType::DateTimeTz => match one {
+            true => (FieldRole::Attribute, ALIKE),
+            false => (FieldRole::Dimension, "It is a time, by its type."),
+        },
     }
 }
 
@@ -326,7 +334,9 @@ fn closed(
             let few = figures.distinct <= CLOSED_VALUES && figures.distinct > 0;
             // In a small table nearly every text has few values.
             let repeated = figures.distinct.saturating_mul(2) <= table.rows();
-            let closed = text && few && (repeated || kinds::is_closed(words)) || is_switch(Some(figures));
+            let code = datatype == DataType::Integer && role == FieldRole::Dimension;
+            let coded = code && repeated && kinds::is_closed(words) && (1..=CODES).contains(&figures.distinct);
+            let closed = text && few && (repeated || kinds::is_closed(words)) || coded || is_switch(Some(figures));
             let (values, rows) = (counted(figures.distinct, "different value"), counted(table.rows(), "row"));
             closed.then(|| format!("It has {values} in {rows}."))
         }
@@ -336,8 +346,7 @@ fn closed(
 
 fn is_looked_up(column: &ColumnInfo, figures: Option<&ColumnProfile>, words: &[String], datatype: DataType) -> bool {
     let spoken = column.sample_values.iter().all(|value| value.chars().count() <= SPOKEN);
-    let uuid = column.r#type.eq_ignore_ascii_case("uuid");
-    if datatype != DataType::String || kinds::is_prose(words) || !spoken || uuid {
+    if datatype != DataType::String || kinds::is_prose(words) || !spoken {
         return false;
     }
     match figures {
@@ -434,14 +443,16 @@ pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns:
         let own = called.iter().any(|end| text == format!("{own} {end}"));
         Some(if exact || own {
             3
-        } else if !kinds::is_other_time(words) && !text.starts_with("create") {
+        } else if !kinds::is_other_time(words) && !words.iter().any(|word| word.starts_with("create")) {
             2
         } else {
             1
         })
     };
     let mut best: Option<(u8, &Field)> = made;
-    for (field, words) in fields.iter().zip(words).filter(|(field, _)| field.is_time && !field.hidden) {
+    // What is the same in all rows says nothing of when.
+    let tells = |field: &Field| field.is_time && !field.hidden && field.role != FieldRole::Attribute;
+    for (field, words) in fields.iter().zip(words).filter(|(field, _)| tells(field)) {
         if let Some(score) = score(words).filter(|score| best.is_none_or(|(most, _)| *score > most)) {
             best = Some((score, field));
         }

@@ -1,4 +1,4 @@
-//! Named conditions: flags that are 0 or 1, and times that are filled when something was done.
+//! Named conditions: flags that are 0 or 1 or say yes or no, and times that are filled when something was done.
 
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::measured::reference;
@@ -49,6 +49,9 @@ const DONE: &[(&str, &str)] = &[
     ("approved", "approved"),
 ];
 
+/// What texts say for yes and for no.
+const YES_NO: &[[&str; 2]] = &[["y", "n"], ["yes", "no"], ["s", "n"], ["j", "n"], ["o", "n"]];
+
 /// The named conditions of a draft.
 ///
 /// A flag has its conditions instead of itself: "active" must not be a column with 0 and 1.
@@ -97,6 +100,9 @@ fn states(table: &DraftTable, entity: &Entity, field: &Field, words: &[String]) 
     let yes = match field.datatype {
         DataType::Boolean if both => Some((at.clone(), format!("NOT {at}"))),
         DataType::Integer if field.is_enum && both => Some((format!("{at} = 1"), format!("{at} = 0"))),
+        DataType::String if field.is_enum && both => {
+            yes_and_no(table, field).map(|[yes, no]| (format!("{at} = '{yes}'"), format!("{at} = '{no}'")))
+        }
         _ => None,
     };
     if let (Some((yes, no)), [word]) = (yes, words)
@@ -117,6 +123,13 @@ fn states(table: &DraftTable, entity: &Entity, field: &Field, words: &[String]) 
         }
         _ => [None, None],
     }
+}
+
+/// The values of a text that has two, where they are a yes and a no.
+fn yes_and_no<'a>(table: &'a DraftTable, field: &Field) -> Option<[&'a str; 2]> {
+    let samples = table.column(&field.name).map(|column| &column.sample_values).filter(|samples| samples.len() == 2)?;
+    let value = |said: &str| samples.iter().find(|value| value.eq_ignore_ascii_case(said)).map(String::as_str);
+    YES_NO.iter().find_map(|[yes, no]| Some([value(yes)?, value(no)?]))
 }
 
 fn segment(entity: &Entity, state: &str, expression: String) -> Segment {

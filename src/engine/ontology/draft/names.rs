@@ -119,8 +119,9 @@ pub(super) fn last(words: &[String], count: usize) -> Option<&[String]> {
     words.get(words.len().checked_sub(count)?..)
 }
 
-/// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the
-/// table's name or what is short for it. How many words. A table of nothing but keys says so of each: "id book", "id tag".
+/// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, the table's
+/// name or what is short for it, or of many columns any short form. How many words. A table of nothing but keys says so
+/// of each: "id book", "id tag".
 pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize {
     let Some(first) = columns.first().and_then(|words| words.first()) else { return 0 };
     let shared =
@@ -128,7 +129,14 @@ pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize 
     let initials: String = table.iter().filter_map(|word| word.chars().next()).collect();
     let named = table.last().is_some_and(|word| word == first || &singular(word) == first);
     let key = FIRST_KEY_WORDS.contains(&first.as_str());
-    usize::from(shared && !key && (first.len() <= 2 || *first == initials || named || abbreviates(first, table)))
+    let short = first.len() <= 2 || columns.len() > 3 && (first.len() == 3 || !is_word(first));
+    usize::from(shared && !key && (short || *first == initials || named || abbreviates(first, table)))
+}
+
+/// Whether letters can be said as a word: not "bli2", "tx" or "wrd".
+pub(super) fn is_word(letters: &str) -> bool {
+    let said = letters.chars().any(|c| "aeiouy".contains(c) || !c.is_ascii());
+    letters.chars().count() > 2 && said && !letters.chars().any(|c| c.is_ascii_digit())
 }
 
 /// A noun in the singular, by its ending.
@@ -215,11 +223,16 @@ pub(super) fn noun(words: &[String]) -> String {
 }
 
 /// Words with their short forms spelt out; `None` when there are none. "Dep" is a department beside people, and a
-/// departure beside anything else.
+/// departure beside anything else. People say "id", and in front of others "no" is a word of its own in many languages.
 pub(super) fn spelt_out(words: &[String]) -> Option<String> {
-    let long =
-        |word: &String| SHORT.iter().find(|(short, _)| *short == word.as_str()).map(|(_, long)| (*long).to_owned());
-    let spelt: Vec<String> = words.iter().map(|word| long(word).unwrap_or_else(|| word.clone())).collect();
+    let kept = |at: usize, word: &str| {
+        word == "id" || word == "no" && words.get(at + 1).is_some_and(|next| next.as_str() != "of")
+    };
+    let spelt = |(at, word): (usize, &String)| {
+        let long = SHORT.iter().find(|(short, _)| *short == word.as_str() && !kept(at, word));
+        long.map_or_else(|| word.clone(), |(_, long)| (*long).to_owned())
+    };
+    let spelt: Vec<String> = words.iter().enumerate().map(spelt).collect();
     (spelt != words).then(|| spelt.join(" "))
 }
 
@@ -331,6 +344,9 @@ mod tests {
         assert_eq!(prefix("customers", &["customer id", "name"]), 0);
         assert_eq!(prefix("flights", &["scheduled arrival", "scheduled departure"]), 0);
         assert_eq!(prefix("flights", &["l tax"]), 0);
+        assert_eq!(prefix("bill items", &["bli id", "bli bill", "bli price", "bli created date"]), 1);
+        assert_eq!(prefix("bill items", &["bli id", "bli price"]), 0);
+        assert_eq!(prefix("squads", &["player id", "player name", "player age", "player team"]), 0);
     }
 
     #[test]
@@ -348,6 +364,11 @@ mod tests {
         assert_eq!(spelt_out(&words("dep delay")).as_deref(), Some("departure delay"));
         assert_eq!(spelt_out(&words("order qty")).as_deref(), Some("order quantity"));
         assert_eq!(spelt_out(&words("unit price")), None);
+        assert_eq!(spelt_out(&words("order no")).as_deref(), Some("order number"));
+        assert_eq!(spelt_out(&words("no of rooms")).as_deref(), Some("number of rooms"));
+        assert_eq!(spelt_out(&words("chutes no alvo")), None, "\"in the\" in another language");
+        assert_eq!(spelt_out(&words("customer id")), None);
+        assert_eq!(spelt_out(&words("cust id")).as_deref(), Some("customer id"));
         assert!(same(&words("cust"), &words("customers")));
         assert!(same(&words("org"), &words("organizations")));
         assert!(same(&words("dept"), &words("departments")));

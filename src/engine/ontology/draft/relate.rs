@@ -218,7 +218,9 @@ fn single<'a>(
         };
         // Unique by chance, in a table that has a key of its own.
         let with_role = called.says == Says::SameNameWithRole && key.words.len() > 1;
-        let by_chance = || primary && !of.key && !of.called && (called.score >= 88 || with_role);
+        // It comes first there, and not here.
+        let first_there = || key.at == 0 && column.at > 0 && column.words == key.words && !is_lesser(to, from);
+        let by_chance = || primary && !of.key && !of.called && (called.score >= 88 || with_role || first_there());
         if called.score < 70 || !(primary && fuller() || lesser() || by_chance()) {
             return None;
         }

@@ -1,6 +1,8 @@
 //! What relationships and the keys behind them are called: "origin airport", "customer nation", "carrier".
 
-use crate::engine::ontology::draft::names::{canonical, common_prefix, ends_with, key_stem, noun, spelt_out};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::ontology::draft::names::{canonical, common_prefix, ends_with, is_word, key_stem, noun, spelt_out};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{Candidate, DraftTable};
@@ -10,16 +12,16 @@ use crate::model::ontology::{DataType, Field, Ontology, Relationship};
 pub(super) const STAFF: &[&str] =
     &["rep", "manager", "mgr", "supervisor", "boss", "agent", "owner", "assignee", "approver", "salesperson", "seller"];
 
-/// What the other side is: the words of the columns without those of the other table and of keys.
+/// What the other side is: the words of the columns without those of the other table and of keys, and without letters
+/// in front that are no word and tell no two columns apart.
 pub(super) fn role(candidate: &Candidate, from: Option<&DraftTable>, vocabulary: &Vocabulary) -> Option<String> {
     let table = vocabulary.table(&candidate.to);
     let key_names: Vec<Vec<String>> = candidate.to_columns.iter().map(|name| vocabulary.words(name)).collect();
-    let prefix = from.map_or(0, |from| {
-        let words = vocabulary.table(&from.name);
-        let columns: Vec<Vec<String>> = from.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
-        common_prefix(&words, &columns)
-    });
-    let mut words = vocabulary.words(candidate.from_columns.first()?).split_off(prefix);
+    let columns: Vec<Vec<String>> =
+        from.into_iter().flat_map(|from| &from.columns).map(|column| vocabulary.words(&column.name)).collect();
+    let prefix = from.map_or(0, |from| common_prefix(&vocabulary.table(&from.name), &columns));
+    let all = vocabulary.words(candidate.from_columns.first()?);
+    let mut words: Vec<String> = all.iter().skip(prefix).cloned().collect();
     if key_stem(&words).is_some() {
         words.pop();
     }
@@ -28,8 +30,28 @@ pub(super) fn role(candidate: &Candidate, from: Option<&DraftTable>, vocabulary:
         table.iter().any(|other| canonical(other) == canonical(word))
             || of_key.iter().any(|other| canonical(other) == canonical(word))
     };
-    let rest: Vec<String> = words.iter().filter(|word| !own(word)).cloned().collect();
+    let says = |at: usize, word: &String| {
+        is_word(word) || STAFF.contains(&word.as_str()) || tells_apart(&all, prefix + at, &columns)
+    };
+    let others = words.iter().enumerate().filter(|(_, word)| !own(word));
+    let rest: Vec<String> = others.skip_while(|(at, word)| !says(*at, word)).map(|(_, word)| word.clone()).collect();
     (!rest.is_empty()).then(|| rest.join(" "))
+}
+
+/// Whether a word of a column's name tells it from another column that is called so but for this word: "to town" from
+/// "from town", and not "to agency" from "to customer".
+fn tells_apart(words: &[String], at: usize, columns: &[Vec<String>]) -> bool {
+    let without = |words: &[String]| -> Vec<String> {
+        words.iter().enumerate().filter(|(place, _)| *place != at).map(|(_, word)| word.clone()).collect()
+    };
+    let rest = without(words);
+    // All keys of a table are "ids".
+    let bare = rest.is_empty() || key_stem(&rest).is_some_and(<[String]>::is_empty);
+    columns.iter().filter(|other| other.as_slice() != words).any(|other| {
+        let alike = other.len() == words.len() && without(other) == rest;
+        let letters = other.get(at).is_some_and(|word| !is_word(word));
+        alike && (!bare || letters) || !bare && *other == rest
+    })
 }
 
 /// Other names of a role: spelt out, what means the same, and the role with the noun of the other table.
@@ -56,23 +78,39 @@ pub(super) fn names_of_role(role: &str, table: &[String]) -> Vec<String> {
     let with_noun: Vec<String> = names.iter().map(|name| format!("{name} {noun}")).collect();
     names.push(format!("{role} {noun}"));
     names.extend(with_noun);
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     names
 }
 
-/// Where several tables refer to one, each way is called by where it starts: the "customer nation" and the "supplier
-/// nation" of an order.
+/// Where two ways lead from one table to another over several, each is called by where it starts: the "customer nation"
+/// and the "supplier nation" of an order. So is one beside two of another table.
 pub(super) fn name_by_start(made: &mut [Relationship], vocabulary: &Vocabulary) {
     let starts: Vec<(String, String)> = made.iter().map(|it| (it.from.clone(), it.to.clone())).collect();
+    let above: BTreeMap<&str, BTreeSet<&str>> =
+        starts.iter().map(|(from, _)| (from.as_str(), above(from, &starts))).collect();
     for relationship in made.iter_mut().filter(|it| it.from != it.to && it.role.is_none()) {
-        let others = starts.iter().any(|(from, to)| *to == relationship.to && *from != relationship.from);
+        let mine = above.get(relationship.from.as_str());
+        let meets = |other: &str| above.get(other).zip(mine).is_some_and(|(other, mine)| !other.is_disjoint(mine));
+        let several = |from: &str| starts.iter().filter(|it| it.0 == from && it.1 == relationship.to).count() > 1;
+        let other = |it: &&(String, String)| it.1 == relationship.to && it.0 != relationship.from;
+        let others = starts.iter().filter(other).any(|(from, _)| meets(from) || several(from));
         let twice = starts.iter().filter(|it| **it == (relationship.from.clone(), relationship.to.clone())).count() > 1;
         let (from, to) = (vocabulary.table(&relationship.from), vocabulary.table(&relationship.to));
         if others && !twice && !ends_with(&from, &to) && relationship.from_columns.len() == 1 {
             relationship.ai.synonyms.push(format!("{} {}", noun(&from), noun(&to)));
         }
     }
+}
+
+/// A table and those from which references lead to it.
+fn above<'a>(table: &'a str, starts: &'a [(String, String)]) -> BTreeSet<&'a str> {
+    let (mut found, mut open) = (BTreeSet::from([table]), vec![table]);
+    while let Some(reached) = open.pop() {
+        let before = starts.iter().filter(|(_, to)| to == reached).map(|(from, _)| from.as_str());
+        open.extend(before.filter(|from| found.insert(*from)));
+    }
+    found
 }
 
 /// A text key beside a name, by which others refer under the same word, is a code of what the word stands for: by

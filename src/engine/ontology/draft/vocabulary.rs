@@ -242,6 +242,8 @@ pub(super) struct Vocabulary {
     words_of_tables: BTreeSet<String>,
     /// What tables are called, as [`forms`] writes it.
     nouns: BTreeSet<String>,
+    /// What tables are called for short, where only one is called so.
+    bare: BTreeSet<Vec<String>>,
     of_columns: BTreeSet<String>,
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
@@ -352,8 +354,13 @@ impl Vocabulary {
         let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
         let common = Common::of(&tables);
         tables.iter_mut().for_each(|table| common.drop_from(table));
-        let nouns = tables.iter().flat_map(|table| forms(table)).collect();
-        Self { words_of_tables: words, nouns, of_columns, names, common, id }
+        let short: Vec<Vec<String>> = tables.iter().map(|table| bare(table)).collect();
+        let mut seen = BTreeSet::new();
+        let twice: BTreeSet<&Vec<String>> = short.iter().filter(|name| !seen.insert(*name)).collect();
+        let bare: BTreeSet<Vec<String>> = short.iter().filter(|name| !twice.contains(name)).cloned().collect();
+        let called = short.iter().zip(&tables).map(|(short, table)| if bare.contains(short) { short } else { table });
+        let nouns = called.flat_map(|table| forms(table)).collect();
+        Self { words_of_tables: words, nouns, bare, of_columns, names, common, id }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
@@ -391,11 +398,13 @@ impl Vocabulary {
         words
     }
 
-    /// The words of a table's name without what it is for: `dim_customers` is "customers".
+    /// The words of a table's name without what it is for and of when: `dim_customers` and `sales_2024` are "customers"
+    /// and "sales".
     pub(super) fn table(&self, name: &str) -> Vec<String> {
         let mut words = of_table(name, &self.of_columns);
         self.common.drop_from(&mut words);
-        words
+        let bare = bare(&words);
+        if self.bare.contains(&bare) { bare } else { words }
     }
 
     /// Whether several columns are called by a word and by more in front of it.
@@ -425,6 +434,26 @@ fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
         words.remove(0);
     }
     words
+}
+
+/// The words of a table's name without what nobody says: a date and what stands behind it, a year at the end, "fact" and
+/// "full".
+fn bare(words: &[String]) -> Vec<String> {
+    let begins = |digits: &[u8]| digits.starts_with(b"19") || digits.starts_with(b"20");
+    let is_date = |eight: &[u8]| eight.iter().all(u8::is_ascii_digit) && begins(eight);
+    let mut bare: Vec<String> = Vec::new();
+    for word in words {
+        let date = word.as_bytes().windows(8).position(is_date);
+        let (before, _) = word.split_at(date.unwrap_or(word.len()));
+        bare.extend((!before.is_empty()).then(|| before.to_owned()));
+        if date.is_some() {
+            break;
+        }
+    }
+    let is_year = |word: &[u8]| word.len() == 4 && word.iter().all(u8::is_ascii_digit) && begins(word);
+    bare.truncate(bare.iter().rposition(|word| !is_year(word.as_bytes()) && word != "full").map_or(0, |last| last + 1));
+    bare.retain(|word| word != "fact");
+    if bare.is_empty() { words.to_vec() } else { bare }
 }
 
 fn is_part(word: &str) -> bool {
@@ -539,6 +568,15 @@ mod tests {
         ] {
             assert_eq!(vocabulary.table(name).join(" "), expected);
         }
+    }
+
+    #[test]
+    fn names_of_tables_are_without_dates_where_no_other_is_called_so() {
+        let names = ["line20220323free", "sales_fact_1997", "results_full", "price_2023", "price_2024", "full", "2024"];
+        let vocabulary = Vocabulary::of(names.into_iter().map(|name| (name, vec![])));
+        let called = names.map(|name| vocabulary.table(name).join(" "));
+        assert_eq!(called, ["line", "sales", "results", "price 2023", "price 2024", "full", "2024"]);
+        assert!(vocabulary.names_another(&["line".to_owned()], &[]));
     }
 
     #[test]

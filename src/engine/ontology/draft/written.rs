@@ -56,6 +56,8 @@ struct Digits {
     clock: Option<Clock>,
     /// As a number, with 0 where there is none.
     number: bool,
+    /// As a text, with zeros where there is none: 0000-00-00.
+    zeros: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,7 +170,9 @@ impl Digits {
             return None;
         }
         let values: Vec<&str> = values.iter().filter(|value| !(number && **value == "0")).copied().collect();
-        let first = values.first()?;
+        let none = |value: &str| value.contains('0') && !value.contains(|c: char| c.is_alphanumeric() && c != '0');
+        let zeros = values.iter().any(|value| none(value));
+        let first = values.iter().find(|value| !none(value))?;
         let (date, time) = first.split_once(' ').map_or((*first, None), |(date, time)| (date, Some(time)));
         let sign = date.chars().find(|c| !c.is_ascii_digit());
         let clock = match time.map(|time| time.matches(':').count()) {
@@ -189,13 +193,17 @@ impl Digits {
         };
         // Codes of six digits, and the season of 2011/12, look like months.
         let called = |order: Order| !order.is_month() || clock.is_none() && any(words, MONTHS);
-        let ways = orders.iter().filter(|order| called(**order)).map(|&order| Self { order, sign, clock, number });
+        let way = |&order: &Order| Self { order, sign, clock, number, zeros };
+        let ways = orders.iter().filter(|order| called(**order)).map(way);
         let fit: Vec<Self> = ways.filter(|way| values.iter().all(|value| way.fits(value))).collect();
         // Whether "1/2/2024" is in January or in February nobody knows.
         if let [only] = fit[..] { Some(only) } else { None }
     }
 
     fn fits(self, value: &str) -> bool {
+        if self.zeros && value == self.none() {
+            return true;
+        }
         let (date, time) = value.split_once(' ').map_or((value, None), |(date, time)| (date, Some(time)));
         let colons = time.map(|time| time.matches(':').count());
         let clock = match self.clock {
@@ -243,9 +251,19 @@ impl Digits {
         format!("{}{clock}", parts.join(&sign))
     }
 
+    /// What stands for no time among texts.
+    fn none(self) -> String {
+        let zeros = |text: String, part: &str| text.replace(part, "00");
+        ["%m", "%d", "%H", "%M", "%S"].into_iter().fold(self.format().replace("%Y", "0000"), zeros)
+    }
+
     /// That a value of a column is none of it.
     fn against(self, column: &str) -> String {
-        let given = if self.number { format!("{column} <> 0") } else { format!("{column} <> ''") };
+        let given = match (self.number, self.zeros) {
+            (true, _) => format!("{column} <> 0"),
+            (false, true) => format!("{column} NOT IN ('', '{}')", self.none()),
+            (false, false) => format!("{column} <> ''"),
+        };
         let format = self.format();
         format!("{given} AND try_strptime(CAST({column} AS VARCHAR), '{format}') IS NULL")
     }
@@ -261,7 +279,10 @@ impl Digits {
                 "MAKE_DATE(CAST(FLOOR({x} / 10000) AS INTEGER), CAST(FLOOR(MOD({x}, 10000) / 100) AS INTEGER), {last})"
             );
         }
-        let text = format!("NULLIF({name}, '')");
+        let mut text = format!("NULLIF({name}, '')");
+        if self.zeros {
+            text = format!("NULLIF({text}, '{}')", self.none());
+        }
         let date = if self.clock.is_some() { format!("SPLIT_PART({text}, ' ', 1)") } else { text.clone() };
         let digits = |from: u8, count: u8| format!("SUBSTR({date}, {from}, {count})");
         let part = |sign: char, at: u8| format!("SPLIT_PART({date}, '{sign}', {at})");
@@ -314,6 +335,7 @@ mod tests {
             ("VARCHAR", &["1991/03/28"], "%Y/%m/%d"),
             ("VARCHAR", &["8/24/2015 8:08", "1/2/2015 18:00"], "%m/%d/%Y %H:%M"),
             ("VARCHAR", &["24.12.2015 18:00:01"], "%d.%m.%Y %H:%M:%S"),
+            ("VARCHAR", &["0000-00-00", "1902-12-10"], "%Y-%m-%d"),
         ] {
             assert_eq!(ways(r#type, values).as_deref(), Some(wanted), "{values:?}");
         }
@@ -324,6 +346,8 @@ mod tests {
             &["8/24/2015", "8/24/2015 8:08"],
             &["Monday"],
             &["1.2.3"],
+            &["0000-00-00"],
+            &["0", "1902-12-10"],
             &[],
         ] {
             assert_eq!(ways("VARCHAR", not), None, "{not:?}");

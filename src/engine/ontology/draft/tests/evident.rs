@@ -42,7 +42,8 @@ fn a_draft_says_what_was_decided_of_each_column_and_why() {
         ("products.title", "Dimension: It is a text. What rows are called by: It is called like a name or a title."),
         (
             "product_tags.last_update",
-            "Dimension: It is a time, by its type. Hidden: It says when a row was written, not when it happened.",
+            "Attribute: All rows that have a value have the same. Hidden: It says when a row was written, not when it \
+             happened.",
         ),
     ] {
         assert_eq!(said_of(&made, column), expected, "{column}");

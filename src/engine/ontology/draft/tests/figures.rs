@@ -183,6 +183,7 @@ fn numbers_that_stand_for_something_are_no_measures() {
         Column("drift", "BIGINT", 90, 0, ["-40", "55"], &["-3", "12", "7"]),
         Column("emission", "DOUBLE", 90, 0, ["0.2", "55.1"], &["0.7", "12.5"]),
         // Here the name does.
+        Column("max_dew_point", "BIGINT", 60, 0, ["1", "60"], &["17", "23", "41"]),
         Column("goals", "BIGINT", 7, 0, ["0", "6"], &["0", "1", "2"]),
         Column("years_at_company", "BIGINT", 20, 0, ["0", "19"], &["0", "1", "2"]),
         Column("number_of_rooms", "BIGINT", 20, 0, ["1", "20"], &["1", "2", "3"]),
@@ -196,5 +197,8 @@ fn numbers_that_stand_for_something_are_no_measures() {
     let fields = &made.ontology.datasets[0].fields;
     let measured: Vec<&str> =
         fields.iter().filter(|it| it.role == FieldRole::Measure).map(|it| it.name.as_str()).collect();
-    assert_eq!(measured, ["horsepower", "bonus", "drift", "emission", "goals", "years_at_company", "number_of_rooms"]);
+    assert_eq!(
+        measured,
+        ["horsepower", "bonus", "drift", "emission", "max_dew_point", "goals", "years_at_company", "number_of_rooms"]
+    );
 }

@@ -96,6 +96,39 @@ fn numbers_that_count_since_1970_and_months_are_times_and_no_measures() {
 }
 
 #[test]
+fn zeros_among_dates_are_none() {
+    let opened = Column("open_ymd", "VARCHAR", 40, 0, ["0000-00-00", "2021-03-01"], &["1902-12-10"]);
+    let mut tables = vec![table("stations", 90, &[key("station_id", 90), opened])];
+    let candidates = time_candidates(&tables);
+    let asked: Vec<String> = candidates.iter().map(TimeCandidate::sql).collect();
+    assert_eq!(
+        asked,
+        ["SELECT count(*) AS against FROM \"stations\" WHERE \"open_ymd\" NOT IN ('', '0000-00-00') AND \
+          try_strptime(CAST(\"open_ymd\" AS VARCHAR), '%Y-%m-%d') IS NULL"]
+    );
+    tables[0].times.extend(candidates.into_iter().map(|it| (it.column, it.written)));
+    let made = made_of(&tables).ontology;
+    let opened = made.field("stations", "open_ymd").unwrap();
+    assert_eq!(opened.datatype, DataType::Date);
+    let year = "SPLIT_PART(NULLIF(NULLIF(open_ymd, ''), '0000-00-00'), '-', 1)";
+    assert!(opened.expression.contains(year), "{}", opened.expression);
+    Scalar::parse(&opened.expression).unwrap();
+}
+
+#[test]
+fn what_is_the_same_in_all_rows_and_when_a_row_was_written_is_not_when_it_happened() {
+    let time = |name, distinct| Column(name, "TIMESTAMP", distinct, 0, NONE, &[]);
+    let of = |columns: &[Column]| made_of(&[table("bookings", 90, columns)]).ontology.datasets.remove(0);
+    let id = || key("booking_id", 90);
+    let bookings = of(&[id(), time("row_created_at", 90), time("travels_on", 60), time("LastChangedAt", 90)]);
+    assert_eq!(bookings.default_time_field.as_deref(), Some("travels_on"));
+    assert!(bookings.field("LastChangedAt").unwrap().hidden && !bookings.field("row_created_at").unwrap().hidden);
+    let only = of(&[id(), time("row_created_at", 90)]);
+    assert_eq!(only.default_time_field.as_deref(), Some("row_created_at"));
+    assert_eq!(of(&[id(), time("settled_on", 1)]).default_time_field, None);
+}
+
+#[test]
 fn a_month_and_a_quarter_of_a_year_are_their_first_days() {
     let number = |name, most: &'static str| Column(name, "INTEGER", 4, 0, ["1", most], &["1"]);
     let year = |name| Column(name, "INTEGER", 3, 0, ["2019", "2021"], &["2020"]);

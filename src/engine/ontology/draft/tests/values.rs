@@ -69,6 +69,8 @@ fn flags_and_ends_are_named_conditions() {
             key("loan_id", 300),
             Column("is_active", "BOOLEAN", 2, 0, ["false", "true"], &[]),
             Column("paid", "BIGINT", 2, 0, ["0", "1"], &["0", "1"]),
+            Column("shipped", "VARCHAR", 2, 0, ["N", "Y"], &["N", "Y"]),
+            Column("approved", "VARCHAR", 2, 0, ["A", "N"], &["A", "N"]),
             Column("tall", "BIGINT", 2, 0, ["0", "1"], &["0", "1"]),
             Column("closed", "BOOLEAN", 1, 0, ["true", "true"], &[]),
             Column("return_date", "DATE", 90, 40, NONE, &[]),
@@ -84,10 +86,21 @@ fn flags_and_ends_are_named_conditions() {
             ("inactive loans", "NOT loans.is_active"),
             ("paid loans", "loans.paid = 1"),
             ("unpaid loans", "loans.paid = 0"),
+            ("shipped loans", "loans.shipped = 'Y'"),
+            ("unshipped loans", "loans.shipped = 'N'"),
             ("returned loans", "loans.return_date IS NOT NULL"),
             ("unreturned loans", "loans.return_date IS NULL"),
         ]
     );
+}
+
+#[test]
+fn few_numbers_that_stand_for_kinds_are_a_closed_set() {
+    let number = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "99"], &["1", "2"]);
+    let columns = [key("firm_id", 300), number("company_type", 4), number("branch_type", 40), number("lot", 4)];
+    let made = made_of(&[table("firms", 300, &columns)]).ontology;
+    let closed = |name: &str| made.field("firms", name).unwrap().is_enum;
+    assert_eq!(["company_type", "branch_type", "lot"].map(closed), [true, false, false]);
 }
 
 #[test]

@@ -12,6 +12,71 @@ fn a_number_that_people_gave_is_what_rows_are_called_by() {
 }
 
 #[test]
+fn rows_are_not_called_by_what_nobody_can_say_or_by_the_name_of_something_else() {
+    let text = |name, distinct, sample| Column(name, "VARCHAR", distinct, 0, NONE, sample);
+    let drawn = |name, distinct| text(name, distinct, &["5cbd3f4ab5f04d3b8e6a0b7b2d4c9e11"]);
+    let tables = [
+        table("visits", 90, &[drawn("guid", 90), key("horse_id", 40), text("horse_name", 88, &["Red Rum"])]),
+        table("rates", 90, &[key("rate_id", 90), text("title", 1, &["Basic"])]),
+        table("horses", 90, &[key("id", 90), text("horse_name", 88, &["Red Rum"])]),
+        table("remarks", 200, &[key("remark_id", 200), drawn("visit_guid", 25)]),
+    ];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &[("remarks", "visit_guid", "visits")])).ontology;
+    let label = |name: &str| made.entity(name).unwrap().label_field.clone();
+    assert_eq!(["visits", "rates"].map(label), [None, None]);
+    assert_eq!(label("horses").as_deref(), Some("horse_name"));
+    assert!(!made.field("visits", "guid").unwrap().index_values);
+    assert!(made.field("remarks", "visit_guid").unwrap().hidden);
+}
+
+#[test]
+fn ways_are_called_by_where_they_start_where_two_lead_there_from_one_table() {
+    let name = || Column("name", "VARCHAR", 50, 0, NONE, &["Lund"]);
+    let tables = [
+        table("nations", 50, &[key("nation_id", 50), name()]),
+        table("customers", 90, &[key("customer_id", 90), key("nation_id", 40)]),
+        table("suppliers", 80, &[key("supplier_id", 80), key("nation_id", 40)]),
+        table("rivers", 70, &[key("river_id", 70), key("nation_id", 40)]),
+        table("orders", 900, &[key("order_id", 900), key("customer_id", 85), key("supplier_id", 75)]),
+    ];
+    let refers = [
+        ("customers", "nation_id", "nations"),
+        ("suppliers", "nation_id", "nations"),
+        ("rivers", "nation_id", "nations"),
+        ("orders", "customer_id", "customers"),
+        ("orders", "supplier_id", "suppliers"),
+    ];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &refers)).ontology;
+    let names: Vec<&String> = made.relationships.iter().flat_map(|it| &it.ai.synonyms).collect();
+    assert_eq!(names, ["customer nation", "supplier nation"]);
+}
+
+#[test]
+fn letters_that_tell_no_ways_apart_are_no_role() {
+    let name = |distinct| Column("name", "VARCHAR", distinct, 0, NONE, &["Lund"]);
+    let tables = [
+        table("towns", 60, &[key("id", 60), name(60)]),
+        table("firms", 50, &[key("id", 50), name(50)]),
+        table("loads", 90, &[key("id", 90), key("to_firm_id", 40), key("from_town_id", 40), key("to_town_id", 40)]),
+        table("load_marks", 300, &[key("lom_id", 300), key("lom_load_id", 80), key("lom_seal", 30), key("lom_at", 9)]),
+    ];
+    let refers = [
+        ("loads", "to_firm_id", "firms"),
+        ("loads", "from_town_id", "towns"),
+        ("loads", "to_town_id", "towns"),
+        ("load_marks", "lom_load_id", "loads"),
+    ];
+    let made = draft(&wanted("it"), &tables, &measured_by(&tables, &refers)).ontology;
+    let role = |column: &str| {
+        let way = made.relationships.iter().find(|it| it.from_columns == [column]);
+        way.unwrap_or_else(|| panic!("{column}")).role.clone()
+    };
+    assert_eq!(["to_firm_id", "lom_load_id"].map(role), [None, None]);
+    assert_eq!(["from_town_id", "to_town_id"].map(role), ["from", "to"].map(|role| Some(role.to_owned())));
+    assert_eq!(made.field("load_marks", "lom_seal").unwrap().label, "seal");
+}
+
+#[test]
 fn a_code_is_called_by_what_it_stands_for_and_a_list_by_what_it_lists() {
     let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["AB"]);
     let tables = vec![
