@@ -20,6 +20,7 @@ use serde_json::json;
 
 use crate::app::Office;
 use crate::base::clock::{Millis, millis, rfc3339};
+use crate::base::counted::counted;
 use crate::base::json::put;
 use crate::base::secret::{Secret, random_token};
 use crate::engine::sql::remote::sources::Sources;
@@ -102,6 +103,9 @@ pub enum Person {
     },
     /// Remove a person's second factors, passkeys and recovery codes, and sign them out everywhere: for who lost them all
     ResetFactors { email: String },
+    /// End everything that a person connected (applications, devices, sign-ins at other providers), forget what they
+    /// approved, and sign them out everywhere: for an account that was in other hands
+    Disconnect { email: String },
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +250,21 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
                 user.email
             );
             Ok(Said { facts: person_facts(&user), text })
+        }
+        Person::Disconnect { email } => {
+            let user = find_person(identity, &email).await?;
+            let ended = identity.disconnect_person(user.id).await?;
+            let mut facts = person_facts(&user);
+            put(&mut facts, "grants", ended.grants);
+            put(&mut facts, "sign_ins", ended.sign_ins);
+            let text = format!(
+                "{} is signed out of every browser. Ended: {}, and {} at other providers. They connect and link anew \
+                 what is theirs.",
+                user.email,
+                counted(ended.grants, "grant"),
+                counted(ended.sign_ins, "sign-in")
+            );
+            Ok(Said { facts, text })
         }
     }
 }

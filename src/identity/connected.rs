@@ -8,7 +8,16 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::user::User;
 pub use crate::store::connected::{ConnectedRow, Ended};
-use crate::store::{Tx, connected, consents};
+use crate::store::{Tx, connected, consents, grants, sessions, upstream};
+
+/// What a person was disconnected from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disconnected {
+    /// Grants that ended, those that waited for their first token among them.
+    pub grants: u64,
+    /// Sign-ins at other providers that were unlinked.
+    pub sign_ins: u64,
+}
 
 impl Identity {
     /// A workspace's grants in force, the last used first: at most `limit`, from the `skip`th on.
@@ -43,6 +52,27 @@ impl Identity {
         let mut tx = self.0.db.begin().await?;
         let ended = connected::end_own(&mut tx, user, id, "owner", self.0.clock.now()).await?;
         self.forgotten(tx, ended).await
+    }
+
+    /// For a person whose account was in other hands: every grant that they gave ends in every workspace, codes and
+    /// approved devices among them, what they approved is forgotten, their sign-ins at other providers are unlinked,
+    /// and every browser is signed out.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn disconnect_person(&self, user: Id<User>) -> Result<Disconnected> {
+        let now = self.0.clock.now();
+        let mut tx = self.0.db.begin().await?;
+        upstream::lock(&mut tx, user).await?;
+        let mut ended = Disconnected { grants: 0, sign_ins: upstream::delete_of_user(&mut tx, user).await? };
+        // Workspace after workspace: of two that end grants at once, none waits for the other in a circle.
+        for org in grants::orgs_of_user(&mut *tx, user).await? {
+            ended.grants += grants::revoke_of_member(&mut tx, org, user, "disconnected", now).await?;
+        }
+        consents::forget_of_user(&mut tx, user).await?;
+        sessions::delete_of_user(&mut tx, user).await?;
+        tx.commit().await?;
+        Ok(ended)
     }
 
     /// Otherwise the client would only ask again, and be approved without a word.

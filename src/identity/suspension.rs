@@ -1,6 +1,6 @@
 //! Locking out a person everywhere, or a workspace with everybody in it. It holds at once: whoever is verified, signed
 //! in, redeemed or refreshed is looked up anew each time. Nothing is deleted but browser sessions, so that it can be
-//! taken back.
+//! taken back; what somebody else left in an account ends with `connected.rs` (`disconnect_person`).
 
 use std::collections::HashSet;
 

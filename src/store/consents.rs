@@ -105,3 +105,9 @@ pub async fn forget_of_member(on: &mut AnyConnection, org: Id<Org>, user: Id<Use
         .await?;
     Ok(())
 }
+
+/// Forgets everything that a person approved, in every workspace.
+pub async fn forget_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM consents WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
+    Ok(())
+}

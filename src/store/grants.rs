@@ -237,6 +237,13 @@ pub async fn revoke_of_member(
     Ok(done.rows_affected())
 }
 
+/// The workspaces in which a person has families that have not ended, always in the same order.
+pub async fn orgs_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Vec<Id<Org>>> {
+    let sql = "SELECT DISTINCT org_id FROM grants WHERE user_id = $1 AND revoked_at IS NULL ORDER BY org_id";
+    let rows = sqlx::query(sql).bind(user.to_string()).fetch_all(on).await?;
+    rows.iter().map(|row| text_id(row, "org_id")).collect()
+}
+
 /// Ends every family of a client, in every workspace.
 pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str, now: Millis) -> sqlx::Result<u64> {
     let done =

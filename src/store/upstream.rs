@@ -77,6 +77,12 @@ pub async fn delete(on: &mut AnyConnection, user: Id<User>, issuer: &str, subjec
     Ok(done.rows_affected() == 1)
 }
 
+/// Takes every identity from a person; returns how many those were.
+pub async fn delete_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<u64> {
+    let sql = "DELETE FROM upstream_identities WHERE user_id = $1";
+    Ok(sqlx::query(sql).bind(user.to_string()).execute(on).await?.rows_affected())
+}
+
 /// Makes others who change how this person signs in wait until the transaction ends.
 pub async fn lock(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("UPDATE users SET name = name WHERE id = $1").bind(user.to_string()).execute(on).await?;

@@ -1,6 +1,6 @@
 //! Second factors, passkeys and the strength of a log-in. Names are those of the attack catalogue.
 
-mod app;
+pub mod app;
 mod authenticator;
 mod pages;
 mod state;

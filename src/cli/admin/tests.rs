@@ -145,6 +145,30 @@ async fn who_lost_every_second_factor_signs_in_with_the_password_again() {
     assert_eq!(shell.identity.factors(user.id).await.unwrap(), crate::identity::factors::Factors::default());
 }
 
+#[tokio::test]
+async fn what_whoever_had_an_account_connected_is_ended() {
+    use crate::identity::upstream::Foreigner;
+    let shell = Shell::new().await;
+    shell.run("person create ann@example.com").await.unwrap();
+    let user = shell.identity.user_by_email("ann@example.com").await.unwrap().unwrap();
+    let thief = Foreigner {
+        provider: "oidc".into(),
+        issuer: "https://id.example".into(),
+        subject: "thief".into(),
+        email: None,
+        name: None,
+        hosted_domain: None,
+        auth_time: None,
+    };
+    shell.identity.link(user.id, &thief).await.unwrap();
+    let said = shell.run("person disconnect ann@example.com").await.unwrap();
+    assert_eq!((&said.facts["grants"], &said.facts["sign_ins"]), (&json!(0), &json!(1)));
+    assert!(said.text.contains("Ended: 0 grants, and 1 sign-in at other providers."), "{}", said.text);
+    assert_eq!(shell.identity.upstream_identities(user.id).await.unwrap(), []);
+    let line = Line::try_parse_from(["admin", "person", "disconnect", "ann@example.com"]).unwrap();
+    assert_eq!(audit::trace(&line.command), Some(("admin.person.disconnect", "ann@example.com".into())));
+}
+
 /// RFC 4648 §6.
 fn unbase32(text: &str) -> [u8; 20] {
     let bits = text.bytes().flat_map(|letter| {
@@ -183,6 +207,7 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("workspace connectivity nowhere on", "workspace list"),
         ("person password nobody@example.com", "person list"),
         ("person reset-factors nobody@example.com", "person list"),
+        ("person disconnect nobody@example.com", "person list"),
         ("role set nobody@example.com king --workspace acme", "viewer, contributor or admin"),
         ("role set nobody@example.com viewer --workspace acme", "person list"),
         ("token create --workspace acme --label x --scopes ext:all", "ext:datasets"),

@@ -19,8 +19,8 @@ use super::{Foreigner, Millis};
 use crate::config::Provider;
 use crate::model::user::checked_email;
 
-/// How far a provider's clock may be ahead of ours.
-const SKEW: Millis = 60_000;
+/// How far a provider's clock may be from ours.
+pub(super) const SKEW: Millis = 60_000;
 /// Asymmetric signatures only: neither `none`, nor HMAC, whose key could be taken for a public one.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
@@ -133,5 +133,6 @@ pub(super) fn judge(
         email: verified.and_then(|email| checked_email(email.as_str()).ok()),
         name: claims.name().and_then(|name| name.get(None)).map(|name| name.as_str().to_owned()),
         hosted_domain: claims.additional_claims().hd.as_ref().map(|domain| domain.to_lowercase()),
+        auth_time: claims.auth_time().map(|at| at.timestamp_millis()),
     })
 }

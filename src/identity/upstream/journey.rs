@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::id_token::SKEW;
 use super::{Foreigner, Id, Identity, Millis, User};
 use crate::base::secret::{same, sha256_hex};
 
@@ -14,8 +15,8 @@ const WAITING: &str = "upstream:waiting";
 /// What somebody went for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Errand {
-    /// To sign in, and then go there.
-    SignIn { return_to: String },
+    /// To sign in, and then go there. With `anew` only a sign-in at the provider since then will do.
+    SignIn { return_to: String, anew: Option<Millis> },
     /// To add a way to sign in to the account that they are signed in to, in this browser session.
     Link { user: Id<User>, session_hash: String },
 }
@@ -36,6 +37,21 @@ pub struct Journey {
 pub struct Waiting {
     pub foreigner: Foreigner,
     pub return_to: String,
+}
+
+impl Foreigner {
+    /// When they last proved who they are, by our clock, which says `now`. `None` when they went to do so `anew`, and
+    /// the provider does not say that they did: what was asked for passed through the browser, and only `auth_time`
+    /// tells a new sign-in from the session that they had there (Core §3.1.2.1: who is asked for `max_age` must send
+    /// it). Where nothing was asked for, a provider that does not say is believed.
+    pub fn proven_at(&self, anew: Option<Millis>, now: Millis) -> Option<Millis> {
+        match (anew, self.auth_time) {
+            (None, told) => Some(told.unwrap_or(now).min(now)),
+            // Whole seconds of another clock.
+            (Some(since), Some(told)) if told >= since - SKEW => Some(told.max(since).min(now)),
+            (Some(_), _) => None,
+        }
+    }
 }
 
 /// What tells the journeys of one browser apart. Known to the browser and to the provider; worth nothing alone.
@@ -76,5 +92,35 @@ impl Identity {
     /// Whoever waits, unless it has been too long.
     pub fn open_waiting(&self, sealed: &str) -> Option<Waiting> {
         self.unseal(WAITING, sealed).map(|(waiting, _)| waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_that_does_not_say_when_proves_no_new_sign_in() {
+        let (since, now) = (1_000_000_000, 1_000_090_000);
+        let proven = |anew, auth_time| {
+            let foreigner = Foreigner {
+                provider: "oidc".into(),
+                issuer: String::new(),
+                subject: String::new(),
+                email: None,
+                name: None,
+                hosted_domain: None,
+                auth_time,
+            };
+            foreigner.proven_at(anew, now)
+        };
+        assert_eq!(proven(None, None), Some(now));
+        assert_eq!(proven(None, Some(7)), Some(7), "as long ago as it says");
+        assert_eq!(proven(None, Some(now + 1)), Some(now), "never later than now");
+        assert_eq!(proven(Some(since), None), None);
+        assert_eq!(proven(Some(since), Some(since - SKEW - 1)), None);
+        assert_eq!(proven(Some(since), Some(since - SKEW)), Some(since), "clocks differ");
+        assert_eq!(proven(Some(since), Some(since + 30_000)), Some(since + 30_000));
+        assert_eq!(proven(Some(since), Some(now + 1)), Some(now));
     }
 }

@@ -4,7 +4,8 @@
 //!    provider's endpoints and keys);
 //! 2. the surface keeps them sealed in the browser as a [`Journey`]: nothing is stored for strangers;
 //! 3. [`Identity::arrive`] exchanges the code and judges the ID token (`id_token`);
-//! 4. [`Identity::admit`] decides which account the proven [`Foreigner`] is, by issuer and subject alone.
+//! 4. [`Identity::admit`] decides which account the proven [`Foreigner`] is, by issuer and subject alone;
+//! 5. [`Foreigner::proven_at`] says since when they are known, and whether they signed in anew where they had to.
 //!
 //! The only thing of ours that a provider ever gets is the code exchange: client id, client secret, code, verifier,
 //! redirect address.
@@ -14,7 +15,9 @@ mod id_token;
 mod journey;
 mod provider;
 
-use openidconnect::core::{CoreAuthenticationFlow, CoreClientAuthMethod};
+use std::time::Duration;
+
+use openidconnect::core::{CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod};
 use openidconnect::{
     AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, ErrorResponse, Nonce, PkceCodeChallenge,
     PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenResponse as _,
@@ -32,6 +35,10 @@ use crate::base::id::Id;
 use crate::base::secret::random_token;
 use crate::config::Provider;
 use crate::model::user::User;
+
+/// Asks for the time of the sign-in at the provider (Core §5.5); one that does not know how to ask for claims takes no
+/// notice.
+const AUTH_TIME: &str = r#"{"id_token":{"auth_time":{"essential":true}}}"#;
 
 /// Why somebody cannot sign in through a provider. The texts are for logs.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +70,8 @@ pub struct Foreigner {
     pub name: Option<String>,
     /// Google's `hd`: the organisation that manages the account.
     pub hosted_domain: Option<String>,
+    /// When they proved themselves to the provider, by its clock, where it says so (Core §2).
+    pub auth_time: Option<Millis>,
 }
 
 /// Where to go, and what to keep until the return.
@@ -104,12 +113,16 @@ impl Identity {
         let verifier = PkceCodeVerifier::new(journey.verifier.clone());
         let (state, nonce) = (journey.state.clone(), journey.nonce.clone());
         let client = self.client_at(upstream, &known)?;
-        let (url, ..) = client
+        let request = client
             .authorize_url(CoreAuthenticationFlow::AuthorizationCode, || CsrfToken::new(state), || Nonce::new(nonce))
             .add_scope(Scope::new("email".into()))
             .add_scope(Scope::new("profile".into()))
-            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
-            .url();
+            .add_extra_param("claims", AUTH_TIME)
+            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier));
+        let (url, ..) = match &journey.errand {
+            Errand::SignIn { anew: Some(_), .. } => request.add_prompt(anew(id)).set_max_age(Duration::ZERO).url(),
+            Errand::SignIn { .. } | Errand::Link { .. } => request.url(),
+        };
         Ok(Departure { url, journey })
     }
 
@@ -179,6 +192,12 @@ impl Identity {
     }
 }
 
+/// The prompt with which a provider has somebody sign in anew. Google knows no `login`; it lets people choose, and sign
+/// in to, another account.
+fn anew(provider: &str) -> CoreAuthPrompt {
+    if provider == "google" { CoreAuthPrompt::SelectAccount } else { CoreAuthPrompt::Login }
+}
+
 /// What an exchange failed with. Nothing of the provider's answer is kept: it may hold tokens.
 fn fault<E: std::error::Error, T: ErrorResponse>(problem: &RequestTokenError<E, T>) -> Fault {
     match problem {
@@ -186,5 +205,15 @@ fn fault<E: std::error::Error, T: ErrorResponse>(problem: &RequestTokenError<E, 
         RequestTokenError::ServerResponse(_) => Fault::Code,
         RequestTokenError::Parse(..) => Fault::IdToken("the answer is not a token response".into()),
         RequestTokenError::Other(text) => Fault::Unusable(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn google_is_asked_in_its_own_way_for_a_new_sign_in() {
+        assert_eq!((anew("google"), anew("oidc")), (CoreAuthPrompt::SelectAccount, CoreAuthPrompt::Login));
     }
 }

@@ -1,7 +1,9 @@
 //! Where a person goes after logging in: the home page, back to an authorization request of ours, or to a page of the
 //! console. Nothing else, so that a link to our login page cannot send anybody anywhere (B29).
 
+use crate::base::clock::Millis;
 use crate::model::acr::Acr;
+use crate::surface::form::Params;
 
 /// The path of the authorization endpoint.
 pub const AUTHORIZE: &str = "/api/oauth/authorize";
@@ -11,6 +13,10 @@ pub const CONFIRM: &str = "/login/confirm";
 const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
 /// Added to an authorization request whose person did not show the second factor that it asks for.
 pub const UNMET: &str = "acr_unmet";
+/// Added to the authorization request that a browser returns with after logging in: only a log-in since then (epoch
+/// milliseconds, 0 for any) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and
+/// again.
+pub const RETURNED: &str = "login_after";
 /// Bytes of the longest address to return to.
 const LONGEST: usize = 12 << 10;
 
@@ -39,6 +45,12 @@ pub fn confirmed(to: &str, least: Acr) -> String {
 /// The query of the authorization request that is returned to; `None` for a page.
 pub fn authorization(text: &str) -> Option<&str> {
     text.strip_prefix(AUTHORIZE)?.strip_prefix('?')
+}
+
+/// Whether what is returned to is an authorization request that does not take any log-in.
+pub fn asks_for_fresh(text: &str) -> bool {
+    let params = authorization(text).and_then(|query| Params::parse(query).ok()).unwrap_or_default();
+    params.get(RETURNED).and_then(|after| after.parse::<Millis>().ok()).is_some_and(|after| after > 0)
 }
 
 /// Whether it is a plain path of a page, with or without a query: no `//`, no `..`, nothing that a browser would read in
@@ -85,5 +97,13 @@ mod tests {
             assert_eq!(safe(Some(bad)), "/", "{bad:?}");
         }
         assert_eq!(safe(None), "/");
+    }
+
+    #[test]
+    fn only_a_request_that_says_since_when_asks_for_a_fresh_log_in() {
+        assert!(asks_for_fresh("/api/oauth/authorize?client_id=x&login_after=1"));
+        for any in ["/", "/account?login_after=1", "/api/oauth/authorize?x=1", "/api/oauth/authorize?login_after=0"] {
+            assert!(!asks_for_fresh(any), "{any}");
+        }
     }
 }

@@ -30,6 +30,8 @@ use crate::surface::web::Web;
 
 const USER: &str = "user";
 const AUTH_TIME: &str = "auth_time";
+/// When the person proved who they are to the provider that they come from, where that was another time.
+const PROVEN_ELSEWHERE: &str = "proven_elsewhere";
 const ACR: &str = "acr";
 const PASSWORD: &str = "password";
 const TRACE: &str = "trace";
@@ -37,7 +39,7 @@ const TRACE: &str = "trace";
 const SEEN_EVERY: Millis = 60_000;
 /// Characters kept of what a browser calls itself.
 const LONGEST_AGENT: usize = 300;
-/// However much it is used, a session ends a week after the person last proved who they are.
+/// However much it is used, a session ends a week after the person last signed in or proved here who they are.
 const LONGEST: Millis = 7 * 24 * 3_600_000;
 
 /// The cookie's name; `__Host-` makes browsers refuse it from another host, path or without TLS.
@@ -121,9 +123,10 @@ impl SignedIn {
     /// that they signed in with.
     pub async fn find(web: &Web, session: &Session) -> Result<Option<Self>> {
         let Some(user) = session.get::<Id<User>>(USER).await.map_err(failed)? else { return Ok(None) };
-        let Some(auth_time) = session.get::<Millis>(AUTH_TIME).await.map_err(failed)? else { return Ok(None) };
+        let Some(since) = session.get::<Millis>(AUTH_TIME).await.map_err(failed)? else { return Ok(None) };
+        let auth_time = session.get::<Millis>(PROVEN_ELSEWHERE).await.map_err(failed)?.unwrap_or(since);
         let acr = session.get::<Acr>(ACR).await.map_err(failed)?.unwrap_or(Acr::Aal1);
-        if web.identity.clock().now() - auth_time > LONGEST {
+        if web.identity.clock().now() - since > LONGEST {
             return Ok(None);
         }
         let Some(session_id) = session.id() else { return Ok(None) };
@@ -148,8 +151,15 @@ impl SignedIn {
     /// does not become weaker than it was.
     pub async fn renew(&self, web: &Web, session: &Session, acr: Acr) -> Result<()> {
         session.cycle_id().await.map_err(failed)?;
+        session.remove_value(PROVEN_ELSEWHERE).await.map_err(failed)?;
         session.insert(ACR, acr.max(self.acr)).await.map_err(failed)?;
         session.insert(AUTH_TIME, web.identity.clock().now()).await.map_err(failed)
+    }
+
+    /// The person of a session that has just begun proved who they are at another provider, at `auth_time`: no later
+    /// proof is known here.
+    pub async fn proved_elsewhere(session: &Session, auth_time: Millis) -> Result<()> {
+        session.insert(PROVEN_ELSEWHERE, auth_time).await.map_err(failed)
     }
 
     /// Binds the session to the password that was given, by the stamp of the log-in's candidate. A log-in that is under

@@ -13,7 +13,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::form::{PURPOSE, form};
-use crate::surface::login::two_step;
+use crate::surface::login::two_step::{self, First};
 use crate::surface::web::{AuditEvent, Web};
 
 /// `GET /login`. Shown to whoever asks, so that a client can have a person log in anew.
@@ -57,8 +57,8 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
 
 /// What follows a right password: the second factor, where the person has one, or their session.
 async fn go_on(web: &Web, session: &Session, browser: &str, right: &Right, params: &Params) -> Result<Response> {
-    let (user, stamp) = (&right.user, Some(right.stamp.as_str()));
-    let response = two_step::begin(web, session, browser, user, stamp, params.get("return_to")).await?;
+    let first = First::Password(&right.stamp);
+    let response = two_step::begin(web, session, browser, &right.user, first, params.get("return_to")).await?;
     Ok(right.remembered(response))
 }
 

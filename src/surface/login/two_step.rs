@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use tower_sessions::Session;
 
+use crate::base::clock::Millis;
 use crate::base::secret::same;
 use crate::identity::factors::Stage;
 use crate::model::acr::Acr;
@@ -34,8 +35,17 @@ struct TwoStepPage {
     problem: &'static str,
 }
 
+/// A right first factor.
+#[derive(Clone, Copy, Debug)]
+pub enum First<'a> {
+    /// The password with this stamp.
+    Password(&'a str),
+    /// A sign-in at another provider, at this time.
+    Elsewhere(Millis),
+}
+
 /// What follows a right first factor: the second, where the person has one, else their session. Every way of signing in
-/// with one factor ends here. `browser` is the form cookie; `stamp` that of the password, when it was the factor.
+/// with one factor ends here. `browser` is the form cookie.
 ///
 /// # Errors
 /// The database fails.
@@ -44,12 +54,19 @@ pub async fn begin(
     session: &Session,
     browser: &str,
     user: &User,
-    stamp: Option<&str>,
+    first: First<'_>,
     to: Option<&str>,
 ) -> Result<Response> {
     let to = return_to::safe(to);
+    let stamp = match first {
+        First::Password(stamp) => Some(stamp),
+        First::Elsewhere(_) => None,
+    };
     if !web.identity.factors(user.id).await?.any() {
         start(web, session, user, Acr::Aal1, stamp).await?;
+        if let First::Elsewhere(auth_time) = first {
+            SignedIn::proved_elsewhere(session, auth_time).await?;
+        }
         return Ok(html::see_other(to));
     }
     let stage = Stage { user: user.id, stamp: stamp.map(str::to_owned) };

@@ -23,7 +23,7 @@ use crate::model::acr::Acr;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{parse_scopes, scope_text};
 use crate::surface::browser::destination::{Destination, Unproven, answer_url};
-use crate::surface::browser::return_to;
+use crate::surface::browser::return_to::{self, RETURNED};
 use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
 use crate::surface::form::{FormError, Params};
@@ -53,9 +53,6 @@ const ONCE: [&str; 14] = [
     RETURNED,
     return_to::UNMET,
 ];
-/// Added by us to the request that a browser returns with after logging in: only a log-in since then (epoch
-/// milliseconds) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and again.
-const RETURNED: &str = "login_after";
 
 /// Why a request goes no further.
 enum Stop {

@@ -68,6 +68,14 @@ fn every_page_with_commands_is_run() {
     assert_eq!(with_commands, run);
 }
 
+/// What `resume` gives back is the person's own again.
+#[test]
+fn an_account_that_was_taken_is_disconnected_before_it_is_given_back() {
+    let page = fs::read_to_string(root().join("docs/incidents.md")).unwrap();
+    let at = |verb: &str| page.find(&format!("\ndragoman admin person {verb} ")).unwrap();
+    assert!(["suspend", "password", "reset-factors", "disconnect", "resume"].map(at).is_sorted());
+}
+
 const PASSWORD: &str = "correct horse battery";
 const REDIRECT: &str = "http://127.0.0.1:43210/callback";
 /// PKCE (RFC 7636 appendix B).

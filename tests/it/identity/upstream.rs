@@ -1,5 +1,11 @@
 //! Which account somebody from another provider is.
 
+use std::net::{IpAddr, Ipv4Addr};
+
+use dragoman::identity::clients::NewClient;
+use dragoman::identity::connected::Disconnected;
+use dragoman::identity::consents::Request;
+use dragoman::identity::device::DeviceError;
 use dragoman::identity::upstream::{Admission, Foreigner, Linking, Unlinking};
 use futures_util::future::join_all;
 
@@ -16,6 +22,7 @@ fn foreigner(subject: &str, email: &str) -> Foreigner {
         email: Some(email.into()),
         name: Some("Cleo".into()),
         hosted_domain: email.split_once('@').map(|(_, domain)| domain.into()),
+        auth_time: None,
     }
 }
 
@@ -186,4 +193,74 @@ async fn a_suspended_person_is_known_and_does_not_get_in() {
         assert_eq!(world.identity.admit(&ann).await.unwrap(), Admission::Suspended(world.user.clone()));
     })
     .await;
+}
+
+/// What docs/incidents.md says of an account that was taken.
+#[tokio::test]
+async fn what_a_thief_left_in_an_account_ends_and_does_not_come_back_with_it() {
+    both(async |db| {
+        let world = world(db).await;
+        let (identity, ann, resource) = (&world.identity, world.user.id, world.resource());
+        let given = async |approval: Approval| world.redeem(&identity.approve(approval).await.unwrap()).await.unwrap();
+        let other = identity.create_org("other", "Other").await.unwrap().id;
+        identity.set_role(other, ann, Role::Contributor).await.unwrap();
+        let bob = identity.create_user("bob@example.com", "Bob", &Secret::new(PASSWORD)).await.unwrap().id;
+        identity.set_role(world.org.id, bob, Role::Contributor).await.unwrap();
+        let (bobs, waiting) = (given(Approval { user: bob, ..world.approval() }).await, world.code().await);
+        let taken = [world.pair().await, given(Approval { org: other, ..world.approval() }).await];
+        for pair in &taken {
+            world.verify(&pair.access).await.unwrap();
+        }
+        let device = device(&world).await;
+        let thief = foreigner("s-thief", "thief@example.net");
+        assert_eq!(identity.link(ann, &thief).await.unwrap(), Linking::Done);
+        let request = Request {
+            user: ann,
+            client_id: CLIENT,
+            redirect_uri: "https://thief.example/callback",
+            resource: &resource,
+            addresses: "digest",
+        };
+        let remembered = async || identity.remembered_consent(request, &[Scope::DataRead]).await.unwrap();
+        identity.remember_consent(world.org.id, request, &[Scope::DataRead]).await.unwrap();
+        assert_eq!(remembered().await, Some(world.org.id));
+
+        identity.suspend_person(ann, true).await.unwrap();
+        identity.set_password(ann, &Secret::new("four quite other words")).await.unwrap();
+        identity.reset_factors(ann).await.unwrap();
+        let ended = identity.disconnect_person(ann).await.unwrap();
+        assert_eq!(ended, Disconnected { grants: 4, sign_ins: 1 });
+        identity.suspend_person(ann, false).await.unwrap();
+
+        for pair in &taken {
+            revoked(&world.verify(&pair.access).await);
+            invalid_grant(world.refresh(&pair.refresh).await);
+        }
+        invalid_grant(world.redeem(&waiting).await);
+        let polled = identity.poll_device(device.0.expose(), &device.1, None).await;
+        assert!(matches!(polled, Err(DeviceError::Grant(GrantError::InvalidGrant(_)))), "{polled:?}");
+        assert_eq!(identity.admit(&thief).await.unwrap(), Admission::Uninvited { email: "thief@example.net".into() });
+        assert_eq!(remembered().await, None);
+        assert_eq!(identity.memberships(ann).await.unwrap().len(), 2, "what was given to the person stays");
+        world.verify(&bobs.access).await.unwrap();
+        assert_eq!(identity.disconnect_person(ann).await.unwrap(), Disconnected { grants: 0, sign_ins: 0 });
+    })
+    .await;
+}
+
+/// The code of a device that was approved and has not asked since, and its client.
+async fn device(world: &World) -> (Secret, String) {
+    let new = NewClient {
+        name: "A device".into(),
+        redirect_uris: vec!["http://127.0.0.1/callback".into()],
+        application_type: "native".into(),
+        uri: None,
+    };
+    let client = world.identity.register_client(new).await.unwrap();
+    let ip = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let started = world.identity.start_device(&client, &[Scope::DataRead], world.resource(), ip).await.unwrap();
+    let asks = world.identity.waiting_device(started.user_code.expose()).await.unwrap().unwrap();
+    let approval = Approval { client_id: client.id.clone(), ..world.approval() };
+    assert!(world.identity.approve_device(&asks.digest, approval).await.unwrap());
+    (started.device_code, client.id)
 }

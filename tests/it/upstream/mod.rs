@@ -2,6 +2,7 @@
 //! (`real`). Names carry the number of the attack that the test makes.
 
 mod accounts;
+mod anew;
 mod faults;
 mod journeys;
 mod provider;

@@ -72,6 +72,8 @@ struct Script {
     /// Of the authorization request that is answered next.
     nonce: String,
     challenge: String,
+    /// The person has to sign in again, and the ID token says when they did.
+    anew: bool,
     asked: Vec<Asked>,
     last_id_token: String,
 }
@@ -94,6 +96,7 @@ impl Provider {
             kid: "k-1".into(),
             nonce: String::new(),
             challenge: String::new(),
+            anew: false,
             asked: Vec::new(),
             last_id_token: String::new(),
         };
@@ -146,6 +149,8 @@ impl Provider {
         let mut script = self.script.lock().unwrap();
         (script.nonce, script.challenge) = (get("nonce"), get("code_challenge"));
         assert!(script.nonce.len() >= 43 && get("state").len() >= 43);
+        script.anew = get("max_age") == "0";
+        assert_eq!(get("prompt"), if script.anew { "login" } else { "" });
         let path = url::Url::parse(&get("redirect_uri")).unwrap().path().to_owned();
         format!("{path}?code=c-1&state={}", get("state"))
     }
@@ -214,6 +219,9 @@ impl Provider {
             "iss": self.issuer, "sub": "subject-1", "aud": CLIENT, "exp": now + 300, "iat": now, "nonce": script.nonce,
             "email": "new@example.com", "email_verified": true, "name": "New Person",
         });
+        if script.anew {
+            claims["auth_time"] = now.into();
+        }
         for (name, value) in script.claims.as_object().unwrap() {
             claims[name] = value.clone();
         }

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use tower_sessions::Session;
 
+use crate::base::clock::Millis;
 use crate::identity::upstream::{Admission, Errand, Fault, Foreigner, Journey};
 use crate::model::error::Code;
 use crate::model::user::User;
@@ -17,7 +18,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::form::{PURPOSE, form};
-use crate::surface::login::two_step;
+use crate::surface::login::two_step::{self, First};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated.
@@ -98,7 +99,7 @@ async fn land(web: &Web, context: &Context, session: &Session, back: &Return<'_>
         })?
     };
     match &journey.errand {
-        Errand::SignIn { return_to } => sign_in(web, context, session, back, &foreigner, return_to).await,
+        Errand::SignIn { return_to, anew } => sign_in(web, context, session, back, &foreigner, return_to, *anew).await,
         Errand::Link { user, session_hash } => {
             let person = SignedIn::find(web, session).await?;
             let person = person.filter(|person| person.user.id == *user && person.session_hash() == *session_hash);
@@ -127,7 +128,7 @@ async fn declined(
     let outcome = if by_person { "access_denied" } else { "provider_error" };
     let event = AuditEvent::new(context, "login.oidc", outcome).target(known(web, back.provider));
     let to = match &journey.errand {
-        Errand::SignIn { return_to } => return_to,
+        Errand::SignIn { return_to, .. } => return_to,
         Errand::Link { .. } => {
             web.record(event).await?;
             return Ok(html::see_other("/account/providers"));
@@ -144,13 +145,18 @@ async fn declined(
         return Ok(html::leave("Not connected", &html::display_name(&asker.client.name), &url));
     }
     web.record(event).await?;
-    let encoded: String = url::form_urlencoded::byte_serialize(to.as_bytes()).collect();
-    let params = Params::parse(&format!("return_to={encoded}")).unwrap_or_default();
     let problem = match by_person {
         true => "You cancelled the sign-in there. You can sign in in another way.",
         false => "The provider could not sign you in. You can try again, or sign in in another way.",
     };
-    Ok(form(web, back.headers, StatusCode::OK, &params, problem))
+    Ok(other_ways(web, back, StatusCode::OK, to, problem))
+}
+
+/// The log-in page, which goes on to `to`.
+fn other_ways(web: &Web, back: &Return<'_>, status: StatusCode, to: &str, problem: &str) -> Response {
+    let encoded: String = url::form_urlencoded::byte_serialize(to.as_bytes()).collect();
+    let params = Params::parse(&format!("return_to={encoded}")).unwrap_or_default();
+    form(web, back.headers, status, &params, problem)
 }
 
 async fn sign_in(
@@ -160,6 +166,7 @@ async fn sign_in(
     back: &Return<'_>,
     foreigner: &Foreigner,
     to: &str,
+    anew: Option<Millis>,
 ) -> Result<Response, Stop> {
     let target = known(web, back.provider);
     let event = |outcome: &str| AuditEvent::new(context, "login.oidc", outcome).target(target);
@@ -187,13 +194,29 @@ async fn sign_in(
         }
         Admission::NoEmail => return Err(Stop::fault(back.provider, &Fault::Unverified)),
     };
+    let proven = foreigner.proven_at(anew, web.identity.clock().now());
+    // Whoever has a second factor shows it here in any case, and that is new.
+    if proven.is_none() && !web.identity.factors(user.id).await?.any() {
+        web.record(event("not_anew").by(principal(&user))).await?;
+        let name = web.identity.provider(back.provider).map_or("", |provider| provider.name.as_str());
+        return Ok(other_ways(web, back, StatusCode::UNAUTHORIZED, to, &not_anew(name)));
+    }
     web.record(event("ok").by(principal(&user))).await?;
     let (browser, fresh) = match csrf::form_cookie(web, back.headers) {
         Some(value) => (value, None),
         None => csrf::new_form_cookie(web),
     };
-    let response = two_step::begin(web, session, &browser, &user, None, Some(to)).await?;
+    let first = First::Elsewhere(proven.unwrap_or_default());
+    let response = two_step::begin(web, session, &browser, &user, first, Some(to)).await?;
     Ok(html::with_cookie(response, fresh))
+}
+
+fn not_anew(provider: &str) -> String {
+    format!(
+        "This needs a new sign-in, and {provider} does not say that you have just signed in there. Use your password \
+         or a passkey instead. If you have neither, sign out here and at {provider}, sign in again, and add a passkey \
+         or turn on two-step sign-in under Account at once."
+    )
 }
 
 /// Never silently: an equal address proves nothing (B19). The form is the log-in page's own; it leads to the page that

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use tower_sessions::Session;
 
 use crate::base::secret::sha256_hex;
 use crate::identity::clients;
@@ -12,6 +13,7 @@ use crate::identity::redirect::{self, Kind};
 use crate::identity::upstream::Errand;
 use crate::model::error::Code;
 use crate::surface::browser::destination::Destination;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::browser::upstream::{Stop, known, leave};
 use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
@@ -60,6 +62,7 @@ pub async fn show(
 pub async fn submit(
     State(web): State<Web>,
     context: Context,
+    session: Session,
     Path(provider): Path<String>,
     request: Request,
 ) -> Response {
@@ -71,7 +74,7 @@ pub async fn submit(
     let back = return_to::safe(params.get("return_to"));
     let purpose = purpose(&provider, back);
     let sent = if csrf::guest(&web, &parts.headers, &purpose, params.get("csrf")).is_some() {
-        leave(&web, &parts.headers, &provider, Errand::SignIn { return_to: back.to_owned() }).await
+        send(&web, &session, &parts.headers, &provider, back).await
     } else {
         let event = AuditEvent::new(&context, "login.oidc", "form_refused").target(known(&web, &provider));
         if let Err(error) = web.record(event).await {
@@ -81,6 +84,14 @@ pub async fn submit(
         page(&web, &parts.headers, &provider, &params, StatusCode::FORBIDDEN, problem).await
     };
     finish(&web, &context, &provider, sent).await
+}
+
+/// Whoever is signed in already, or goes on to where an earlier log-in does not do, is there to prove themselves: the
+/// session that their browser has at the provider does not.
+async fn send(web: &Web, session: &Session, headers: &HeaderMap, provider: &str, back: &str) -> Result<Response, Stop> {
+    let renewed = return_to::asks_for_fresh(back) || SignedIn::find(web, session).await?.is_some();
+    let anew = renewed.then(|| web.identity.clock().now());
+    leave(web, headers, provider, Errand::SignIn { return_to: back.to_owned(), anew }).await
 }
 
 async fn finish(web: &Web, context: &Context, provider: &str, answer: Result<Response, Stop>) -> Response {
