@@ -3,6 +3,7 @@
 //! that it can be restored, or stays as long as calls may read it ([`crate::engine::files`]). What has read a dataset and keeps something of it hears of every end here,
 //! in one place: [`Datasets::forget`].
 
+mod tidy;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,8 @@ use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::version::{How, Version};
-use crate::store::{self, Db};
+use crate::store::tenant::Scoped;
+use crate::store::{self, Backend, Db};
 
 /// Publishes, withdraws, replaces and erases datasets.
 #[derive(Clone)]
@@ -39,7 +41,8 @@ pub struct Datasets {
     readers: Readers,
     keep: Keep,
     /// One publication or erasure at a time, until the metadata name what is new and nothing that is gone: to erase a
-    /// dataset must not remove what an import has moved into place and not named yet. No request to a server is within it.
+    /// dataset must not remove what an import has moved into place and not named yet. No request to a server is within
+    /// it, and nobody waits for readers there.
     turn: Arc<Mutex<()>>,
 }
 
@@ -82,6 +85,16 @@ pub enum Staged<'a> {
     Index(Sealed),
 }
 
+/// How far a new version is named.
+struct Written {
+    /// The dataset as it was.
+    before: Option<Dataset>,
+    /// The versions that are kept no longer.
+    gone: Vec<String>,
+    /// What was answered when all of it was to be committed. It may be so without an answer.
+    committed: Result<()>,
+}
+
 /// What people write of a dataset; what is absent stays.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
@@ -108,8 +121,9 @@ impl Datasets {
     }
 
     /// The moment of publication: moves the finished work to its place, then lets the metadata name it in one
-    /// transaction. When that fails, what nobody names is removed again. The version before it is kept; those that are
-    /// too many or too large then go when nobody reads them any more.
+    /// transaction. When that fails, what nobody names is removed again; where it cannot be told whether it is named,
+    /// it stays until that can ([`Datasets::tidy`]). The version before it is kept; those that are too many or too
+    /// large then go when nobody reads them any more.
     ///
     /// # Errors
     /// `invalid_argument` when another dataset has the name by now, or the one that the work began on was deleted, and
@@ -126,42 +140,95 @@ impl Datasets {
             Staged::Index(sealed) => self.dependents.search.put(org, id, version, sealed).await?,
         }
         let by = job.pass.user().map(|user| user.to_string());
-        let written = self.write(&new, by).await;
+        let written = match self.lay(&new).await {
+            Ok(laid) => self.write(&new, laid, by).await,
+            Err(problem) => Err(problem),
+        };
         // What nobody names any more may be on a server, which takes its time: nobody else waits for that.
         drop(turn);
-        match written {
-            Ok((before, gone)) => self.retire(new.dataset, before, gone).await,
-            Err(problem) => {
-                self.take_away(new.dataset).await?;
-                return Err(problem);
+        let problem = match written {
+            Ok(Written { committed: Err(problem), .. }) if !self.is_named(org, id, version).await? => problem,
+            Ok(Written { before, gone, .. }) => {
+                self.retire(new.dataset, before, gone).await;
+                return Ok(());
             }
-        }
-        Ok(())
+            Err(problem) => problem,
+        };
+        self.take_away(new.dataset).await?;
+        Err(problem)
     }
 
-    /// Names it in the metadata. Gives the dataset as it was, and the versions that are kept no longer.
-    async fn write(&self, new: &NewVersion<'_>, by: Option<String>) -> Result<(Option<Dataset>, Vec<String>)> {
+    /// Whether the metadata name a version, once nobody is about to name it.
+    async fn is_named(&self, org: Id<Org>, id: Id<Dataset>, version: &str) -> Result<bool> {
+        let mut tx = self.db.tenant(org).await?;
+        store::datasets::hold_names(&mut tx, org).await?;
+        store::dataset_versions::is_there(&mut tx, org, id, version).await
+    }
+
+    /// Writes many documents of a version before anything names it, in turns between which others write: on SQLite every
+    /// answer waits for one writer. Those of a new dataset, which is not there to have any, come with it. Gives whether they
+    /// are there.
+    async fn lay(&self, new: &NewVersion<'_>) -> Result<bool> {
+        let few = new.documents.len() + new.shared.len() <= store::documents::AT_ONCE;
+        if new.over.is_none() || few || self.db.backend() == Backend::Postgres {
+            return Ok(false);
+        }
         let dataset = new.dataset;
-        let mut tx = self.db.tenant(dataset.org).await?;
-        let now = store::datasets::hold_by_name(&mut tx, self.db.backend(), dataset.org, &dataset.name).await?;
+        let version = dataset.version.as_deref().unwrap_or_default();
+        self.standing(&mut self.db.tenant(dataset.org).await?, new).await?;
+        for documents in new.documents.chunks(store::documents::AT_ONCE) {
+            let mut tx = self.db.tenant(dataset.org).await?;
+            for document in documents {
+                store::documents::insert(&mut tx, document).await?;
+            }
+            tx.commit().await?;
+        }
+        for rows in new.shared.chunks(store::documents::AT_ONCE) {
+            let mut tx = self.db.tenant(dataset.org).await?;
+            store::documents::keep(&mut tx, dataset.org, dataset.id, version, rows).await?;
+            tx.commit().await?;
+        }
+        Ok(true)
+    }
+
+    /// The dataset as it is under the name of a new version, held until the transaction ends.
+    ///
+    /// # Errors
+    /// It is not what the work on the version began with.
+    async fn standing(&self, tx: &mut Scoped, new: &NewVersion<'_>) -> Result<Option<Dataset>> {
+        let dataset = new.dataset;
+        let now = store::datasets::hold_by_name(tx, self.db.backend(), dataset.org, &dataset.name).await?;
         if now.as_ref().map(|now| now.id) != new.over {
             return Err(overtaken(&dataset.name, now.is_some()));
         }
         if new.earlier.is_some() && now.as_ref().map(|now| &now.version) != Some(&new.earlier) {
             return Err(overtaken(&dataset.name, true));
         }
+        Ok(now)
+    }
+
+    /// Names it in the metadata, with its documents where they are not `laid` there.
+    ///
+    /// # Errors
+    /// As [`Datasets::put`]; then it is not named.
+    async fn write(&self, new: &NewVersion<'_>, laid: bool, by: Option<String>) -> Result<Written> {
+        let dataset = new.dataset;
+        let mut tx = self.db.tenant(dataset.org).await?;
+        let now = self.standing(&mut tx, new).await?;
         let kept = now.as_ref().filter(|_| !new.is_described).map(|now| now.description.clone());
         let description = kept.unwrap_or_else(|| dataset.description.clone());
         store::datasets::put(&mut tx, &Dataset { description, ..dataset.clone() }).await?;
-        for document in new.documents {
-            store::documents::insert(&mut tx, document).await?;
+        let version = dataset.version.clone().unwrap_or_default();
+        if !laid {
+            for document in new.documents {
+                store::documents::insert(&mut tx, document).await?;
+            }
+            store::documents::keep(&mut tx, dataset.org, dataset.id, &version, new.shared).await?;
         }
-        let version = dataset.version.as_deref().unwrap_or_default();
-        store::documents::keep(&mut tx, dataset.org, dataset.id, version, new.shared).await?;
         let version = Version {
             org: dataset.org,
             dataset: dataset.id,
-            version: dataset.version.clone().unwrap_or_default(),
+            version,
             how: new.how,
             row_count: dataset.row_count,
             bytes: dataset.bytes,
@@ -179,8 +246,8 @@ impl Datasets {
         if new.publish {
             store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
         }
-        tx.commit().await?;
-        Ok((now, gone))
+        let committed = tx.commit().await.map_err(Error::from);
+        Ok(Written { before: now, gone, committed })
     }
 
     /// Lets external clients see a dataset of the workspace, or withdraws it from them.
@@ -256,7 +323,7 @@ impl Datasets {
         tx.commit().await?;
         if is_hidden_anew {
             // Pages of results and values that are kept were made of what was seen before.
-            self.forget_rows(&now);
+            self.forget(&now);
         }
         Ok(now.seen(external))
     }
@@ -275,25 +342,41 @@ impl Datasets {
         self.is_erasable(org, id).await?;
         let turn = self.turn.lock().await;
         let mut tx = self.db.tenant(org).await?;
+        // First, as whoever publishes a version or lets its documents go: neither waits for the other in a circle.
+        store::datasets::hold_names(&mut tx, org).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
         if found.name != name {
             let message = "This is not the dataset's name. Give the name as it is listed, to confirm what is deleted.";
             return Err(Error::invalid("name", message));
         }
         store::datasets::delete(&mut tx, org, id).await?;
+        store::tasks::forget(&mut tx, org, id).await?;
         self.dependents.questions.erase(&mut tx, &found, true).await?;
         // Whether a server is set now or not: these rows tell what has to go from it, until it has.
         let gone = store::cluster_indexes::retire(&mut tx, org, id, None, self.clock.now()).await?;
         tx.commit().await?;
-        self.forget(&found);
-        self.files.erase(org, id).map_err(Error::internal)?;
+        drop(turn);
+        // To its end, whether the caller waits for it or not.
+        let (this, of) = (self.clone(), found.clone());
+        let erasing = tokio::spawn(async move { this.erase(&of, &gone).await });
+        erasing.await.map_err(Error::internal)??;
+        Ok(found)
+    }
+
+    /// Erases what is left of a dataset that the metadata name no more, in the data folder and on a server.
+    async fn erase(&self, found: &Dataset, gone: &[ClusterIndex]) -> Result<()> {
+        let id = found.id;
+        // Before its files go: the engine writes to them when it closes them.
+        self.close(found).await;
+        let turn = self.turn.lock().await;
+        self.files.erase(found.org, id).map_err(Error::internal)?;
         drop(turn);
         let earlier = self.readers.now();
         if !earlier.are_gone() {
             let (this, found) = (self.clone(), found.clone());
             tokio::spawn(async move {
                 earlier.gone().await;
-                this.forget(&found);
+                this.close(&found).await;
                 if let Err(error) = this.erase_again(&found).await {
                     tracing::error!(dataset = %id, %error, "what late questions left of an erased dataset stays");
                 }
@@ -303,8 +386,7 @@ impl Datasets {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
         // The last: a server may take longer than the call has. What it still holds then goes with the rows that say so.
-        self.dependents.search.clear(&gone).await?;
-        Ok(found)
+        self.dependents.search.clear(gone).await
     }
 
     /// Whether a server that has the indexes of documents answers, so that what is erased goes at once. Tables have none
@@ -324,18 +406,21 @@ impl Datasets {
         Ok(tx.commit().await?)
     }
 
-    /// Whatever keeps something of a dataset lets go of it: pages of results, open files and figures, an open shard,
-    /// and the values by which questions know it. It costs whoever may still read it no more than doing that again.
-    /// Calls that had begun before may leave something once more.
-    pub fn forget(&self, of: &Dataset) {
-        self.forget_rows(of);
-        if let Some(version) = &of.version {
-            self.dependents.search.forget(of.org, of.id, version);
+    /// As [`Datasets::forget`], and lets go of an open shard too, once nobody searches or copies it any more.
+    async fn close(&self, of: &Dataset) {
+        self.forget(of);
+        let Some(version) = of.version.clone() else { return };
+        let (search, org, id) = (self.dependents.search.clone(), of.org, of.id);
+        let closed = tokio::task::spawn_blocking(move || search.forget(org, id, &version)).await;
+        if let Err(problem) = closed {
+            tracing::warn!(dataset = %id, %problem, "an index could not be closed");
         }
     }
 
-    /// As [`Datasets::forget`], but for the open shard: to close it waits for the searches in it.
-    fn forget_rows(&self, of: &Dataset) {
+    /// Whatever keeps something of a dataset lets go of it: pages of results, open files and figures, and the values by
+    /// which questions know it. It costs whoever may still read it no more than doing that again. Calls that had begun
+    /// before may leave something once more.
+    pub fn forget(&self, of: &Dataset) {
         let Dependents { sql, results, questions, .. } = &self.dependents;
         results.forget(of.org, of.id);
         sql.forget(of.org, of.id);
@@ -348,8 +433,23 @@ impl Datasets {
         match dataset.kind {
             Kind::Table => self.files.remove(&self.files.table(org, id, version)).map_err(Error::internal),
             Kind::Documents => {
+                self.let_documents_go(org, id, version).await?;
                 let gone = self.take_index(org, id, version, self.clock.now()).await?;
                 self.dependents.search.clear(&gone).await
+            }
+        }
+    }
+
+    /// Removes the documents that a version alone has, in turns between which others write.
+    async fn let_documents_go(&self, org: Id<Org>, id: Id<Dataset>, version: &str) -> Result<()> {
+        loop {
+            let mut tx = self.db.tenant(org).await?;
+            // Of two versions that go at once, each would leave the other what both have.
+            store::datasets::hold_names(&mut tx, org).await?;
+            let some = store::documents::let_go(&mut tx, org, id, version).await?;
+            tx.commit().await?;
+            if !some {
+                return Ok(());
             }
         }
     }

@@ -106,19 +106,25 @@ impl Syncs {
         if was_there { Ok(()) } else { Err(Error::not_found("sync")) }
     }
 
-    /// Wants runs, of all that there are where none is named, under the id that is returned; what is wanted or under way
-    /// stays as it is.
+    /// Wants runs of those that the caller sees, of all of these where none is named, under the id that is returned; what
+    /// is wanted or under way stays as it is.
     ///
     /// # Errors
     /// `invalid_argument` for a name that is none of them.
-    pub async fn request(&self, org: Id<Org>, names: &[String]) -> Result<(Vec<DocumentSync>, String)> {
+    pub async fn request(
+        &self,
+        org: Id<Org>,
+        names: &[String],
+        is_seen: impl Fn(&DocumentSync) -> bool,
+    ) -> Result<(Vec<DocumentSync>, String)> {
         let now = self.clock.now();
         let mut tx = self.db.tenant(org).await?;
-        let known = store::syncs::list(&mut tx, org).await?;
+        let mut known = store::syncs::list(&mut tx, org).await?;
+        known.retain(&is_seen);
         if let Some(unknown) = names.iter().find(|name| !known.iter().any(|sync| sync.name == **name)) {
             return Err(no_such(unknown, &known));
         }
-        let is_wanted = |sync: &DocumentSync| names.is_empty() || names.contains(&sync.name);
+        let is_wanted = |sync: &DocumentSync| is_seen(sync) && (names.is_empty() || names.contains(&sync.name));
         let run = self.wanted_run(now);
         for sync in known.iter().filter(|sync| is_wanted(sync)) {
             store::syncs::request(&mut tx, org, &sync.name, &run.job_id, now).await?;

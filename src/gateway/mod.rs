@@ -13,6 +13,7 @@ pub mod switch;
 mod syncs;
 pub mod tasks;
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -53,13 +54,15 @@ pub struct Via {
     /// Cancelled when the caller leaves.
     pub cancel: CancellationToken,
     pub on_progress: Option<OnProgress>,
+    /// Where it is said what the call may read, for who keeps its answer.
+    pub pass: Option<Arc<OnceLock<Pass>>>,
     /// Whether a program reads the reply, rather than a model.
     pub to_program: bool,
 }
 
 impl Via {
     pub fn new(action: &'static str) -> Self {
-        Self { action, cancel: CancellationToken::new(), on_progress: None, to_program: false }
+        Self { action, cancel: CancellationToken::new(), on_progress: None, pass: None, to_program: false }
     }
 }
 
@@ -341,12 +344,15 @@ impl Gateway {
         tokio::task::spawn_blocking(move || uploads.sweep()).await.map_err(Error::internal)?
     }
 
-    /// Makes indexes anew that are no good, once.
+    /// Removes what no dataset has any more, and makes indexes anew that are no good, once.
     ///
     /// # Errors
-    /// The metadata cannot be read.
+    /// The data folder or the metadata cannot be read.
     pub async fn renew_once(&self) -> Result<Renewed> {
-        self.parts.engines.search.renew_once(&self.db).await
+        let engines = &self.parts.engines;
+        let removed = engines.datasets.tidy().await?;
+        let renewed = engines.search.renew_once(&self.db).await?;
+        Ok(Renewed { removed, ..renewed })
     }
 
     /// Moves the indexes of a workspace's documents; `tell` hears of each that is in its new place.
@@ -358,9 +364,10 @@ impl Gateway {
     }
 
     /// Until it is told to stop: makes indexes anew that are no good, and vectors that are of another encoder than their
-    /// workspace's.
+    /// workspace's; and, whatever that takes, removes what no dataset has any more.
     pub async fn keep_renewing(&self, stop: CancellationToken) {
-        self.parts.engines.search.keep_renewing(&self.db, &stop).await;
+        let engines = &self.parts.engines;
+        tokio::join!(engines.search.keep_renewing(&self.db, &stop), engines.datasets.keep_tidying(&stop));
     }
 
     fn may_upload(caller: &Caller) -> Result<()> {
@@ -387,6 +394,9 @@ impl Gateway {
         let want = op.want();
         let allowed = tokio::time::timeout(time + grace, self.authorize(caller, O::INFO.action, &want));
         let pass = allowed.await.unwrap_or_else(|_| Err(late()))?;
+        if let Some(told) = &via.pass {
+            let _only_call = told.set(pass.clone());
+        }
         if O::INFO.sensitive {
             self.recently_proven(caller)?;
         }

@@ -14,6 +14,7 @@ use crate::engine::job::{Job, OnProgress, Progress};
 use crate::model::access::{Action, Want};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::Caller;
+use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
 use crate::model::sync::{DocumentSync, Run, State};
 
@@ -60,8 +61,9 @@ impl Gateway {
         let caller = Caller::operator(sync.org, sync.run.job_id.clone());
         let (started, cancel) = (Instant::now(), stop.child_token());
         let said = Arc::new(Mutex::new(sync.run.clone()));
+        let mut changes = Changes::default();
         let done = {
-            let work = self.sync(&caller, &sync, cancel.clone(), saying(said.clone()));
+            let work = self.sync(&caller, &sync, cancel.clone(), saying(said.clone()), &mut changes);
             tokio::pin!(work);
             loop {
                 tokio::select! {
@@ -76,14 +78,17 @@ impl Gateway {
                 }
             }
         };
+        // What was published before an error stays.
+        if done.is_ok() || changes != Changes::default() {
+            sync.run.changes = Some(sync.run.changes.unwrap_or_default().and(changes));
+        }
         if done.is_err() && stop.is_cancelled() {
             sync.run = Run { state: State::Waiting, ..sync.run };
             syncs.settle(sync).await?;
             return Ok(true);
         }
         let outcome = done.as_ref().map_or_else(|error| error.code.info().name, |_| "ok");
-        let changed =
-            done.as_ref().map_or(0, |synced| synced.changes.added + synced.changes.replaced + synced.changes.removed);
+        let changed = changes.added + changes.replaced + changes.removed;
         let entry = Entry {
             target: clip(&format!("{} from {}", sync.name, sync.origin.name())),
             outcome: outcome.into(),
@@ -105,10 +110,11 @@ impl Gateway {
         sync: &DocumentSync,
         cancel: CancellationToken,
         on_progress: OnProgress,
+        changes: &mut Changes,
     ) -> Result<Synced> {
         let pass = self.authorize(caller, Action::WriteDatasets, &Want::All).await?;
         let job = Job::new(&pass, &self.parts.config.limits.budgets, TIME, cancel, Some(on_progress));
-        self.parts.engines.ingest.sync(&job, sync).await
+        self.parts.engines.ingest.sync(&job, sync, changes).await
     }
 }
 
@@ -120,7 +126,6 @@ fn settle(sync: &mut DocumentSync, done: Result<Synced, Error>) {
             sync.run.state = if synced.left_at.is_some() { State::Waiting } else { State::Done };
             sync.run.progress = synced.left_at.unwrap_or(1.0);
             sync.run.message = clip(&synced.message);
-            sync.run.changes = Some(sync.run.changes.unwrap_or_default().and(synced.changes));
         }
         Err(error) => {
             sync.run.state = State::Failed;

@@ -3,7 +3,9 @@
 //!
 //! A task belongs to the credential that began it, the grant through every refresh of its tokens or the connectivity token;
 //! to everybody else it is one that never was. What it came to is sealed for that credential. When it is withdrawn, nothing
-//! opens the result any more: a new grant to the same person and client is another credential.
+//! opens the result any more: a new grant to the same person and client is another credential. It is kept with what the
+//! call could read: when a dataset of that is withdrawn, or a column hidden, it is not shown any more, and when one is
+//! deleted, nothing of it is left.
 //!
 //! The process that works on a task holds it by a lease, which it renews while it lives. A task whose lease has ended was
 //! left by its process, and has failed, whoever looks first.
@@ -20,6 +22,7 @@ use crate::model::audit::clip;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::task::{Status, Task};
+use crate::store;
 use crate::store::tasks::{self, Most};
 
 /// How long a task is kept after it began, went on or ended. A client may sleep over lunch and still find its result; but
@@ -37,6 +40,9 @@ pub const LOOK: Duration = Duration::from_secs(2);
 /// Said of a task whose process is no more.
 const LOST: &str = "The process that worked on this ended before it was done, and nothing of it was kept. Call the tool \
                         again.";
+/// Said of a task whose data were deleted while it was worked on.
+const ERASED: &str = "Data that this could read were deleted before it was done, and nothing of it was kept. Call the \
+                         tool again.";
 /// Said of a task that nobody wants any more.
 pub const CANCELLED: &str = "Cancelled before it was done.";
 
@@ -74,6 +80,7 @@ impl Gateway {
             status: Status::Working,
             message: clip(message),
             outcome: None,
+            seen: vec![],
             node: node.to_owned(),
             leased_until: now + millis(LEASE),
             created_at: now,
@@ -104,24 +111,31 @@ impl Gateway {
         Ok(task)
     }
 
-    /// Whether the caller, who was let in just now, may do what a task does: asked before anything of it is shown.
+    /// Whether the caller, who was let in just now, may do what a task does, and see all of what it came to: asked
+    /// before anything of it is shown.
     ///
     /// # Errors
-    /// `scope_denied` when they may not, `service_unavailable` while the workspace accepts no clients; the database fails.
-    pub async fn may(&self, caller: &Caller, action: Action) -> Result<()> {
-        self.authorize(caller, action, &Want::Nothing).await.map(drop)
+    /// `scope_denied` when they may not, `service_unavailable` while the workspace accepts no clients, `not_found` when
+    /// a dataset or a column of what it was made of is open to them no more; the database fails.
+    pub async fn may_read(&self, caller: &Caller, action: Action, task: &Task) -> Result<()> {
+        let pass = self.authorize(caller, action, &Want::All).await?;
+        match task.outcome.is_none() || task.seen.iter().all(|seen| seen.is_open(&pass)) {
+            true => Ok(()),
+            false => Err(closed()),
+        }
     }
 
-    /// The same of a caller who was let in some time ago: asked for as long as the work goes on. A failure to find out takes
-    /// nothing away.
+    /// Whether a caller who was let in some time ago may still do what a task does: asked for as long as the work goes
+    /// on. A failure to find out takes nothing away.
     ///
     /// # Errors
-    /// As [`Gateway::may`], and `auth_revoked` when what they were let in by is withdrawn.
+    /// `scope_denied` when they may not, `service_unavailable` while the workspace accepts no clients, `auth_revoked`
+    /// when what they were let in by is withdrawn.
     pub async fn may_still(&self, caller: &Caller, action: Action) -> Result<()> {
         let Some(rights) = self.parts.identity.rights_left(caller).await else {
             return Err(Error::new(Code::AuthRevoked, "What this was begun with was withdrawn."));
         };
-        match self.may(&caller.clone().bounded(rights), action).await {
+        match self.authorize(&caller.clone().bounded(rights), action, &Want::Nothing).await {
             Err(refused) if refused.code != Code::InternalError => Err(refused),
             _ => Ok(()),
         }
@@ -152,13 +166,14 @@ impl Gateway {
     }
 
     /// Keeps what became of a task that this process works on; `false` when it is not ours any more, and nothing is kept.
+    /// Of data that were deleted meanwhile nothing is kept either, and the task has failed.
     ///
     /// # Errors
     /// The database fails.
     pub async fn end_task<T: Serialize>(&self, caller: &Caller, task: &Task, ending: Ending<'_, T>) -> Result<bool> {
         let now = self.clock.now();
         let seal = |outcome: &T| self.parts.identity.seal(&label(caller, task), outcome, KEPT);
-        let ended = Task {
+        let mut ended = Task {
             status: ending.status,
             message: clip(ending.message),
             outcome: ending.outcome.map(seal).transpose()?,
@@ -166,7 +181,12 @@ impl Gateway {
             expires_at: now + millis(KEPT),
             ..task.clone()
         };
+        let datasets: Vec<_> = ended.seen.iter().map(|seen| seen.dataset).collect();
         let mut tx = self.db.tenant(task.org).await?;
+        let is_there = store::datasets::hold(&mut tx, self.db.backend(), task.org, &datasets).await?;
+        if ended.outcome.is_some() && !is_there {
+            (ended.status, ended.message, ended.outcome) = (Status::Failed, ERASED.to_owned(), None);
+        }
         let is_kept = tasks::settle(&mut tx, &ended).await?;
         tx.commit().await?;
         Ok(is_kept)
@@ -232,5 +252,12 @@ fn label(caller: &Caller, task: &Task) -> String {
 fn not_found() -> Error {
     let message =
         "There is no such task. One is kept for an hour after its last change, for the credential that began it.";
+    Error::new(Code::NotFound, message)
+}
+
+/// The refusal of what was made of data that the caller may not see any more.
+fn closed() -> Error {
+    let message = "Something that this task read is not open to you any more, so what it came to is not shown. Call \
+                   the tool again.";
     Error::new(Code::NotFound, message)
 }

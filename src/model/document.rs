@@ -122,7 +122,8 @@ impl Markup {
 pub struct ParsedDocument {
     /// At most [`ParsedDocument::TITLE_CHARS`] characters, never empty.
     pub title: String,
-    /// The file's name without its folders; followed by the path within it where it holds several.
+    /// The file's name without its folders; followed by the path within it where it holds several. Read from a file, as
+    /// [`ParsedDocument::name`] has it.
     pub source_file: String,
     /// The whole text; lines end in `\n`, and pages in a form feed, where it has such.
     pub text: String,
@@ -132,6 +133,20 @@ pub struct ParsedDocument {
 
 impl ParsedDocument {
     pub const TITLE_CHARS: usize = 200;
+    /// Bytes of what a document is called. Each of its chunks has that.
+    pub const NAME_BYTES: usize = 1_000;
+
+    /// What a document is called; of a longer name what fits, `…`, and 16 hex digits of its SHA-256, so that names stay
+    /// different from each other, and the same each time.
+    pub fn name(whole: String) -> String {
+        const DIGITS: usize = 16;
+        if whole.len() <= Self::NAME_BYTES {
+            return whole;
+        }
+        let kept = whole.floor_char_boundary(Self::NAME_BYTES - '…'.len_utf8() - DIGITS);
+        let digest = sha256_hex(whole.as_bytes());
+        format!("{}…{}", whole.get(..kept).unwrap_or_default(), digest.get(..DIGITS).unwrap_or_default())
+    }
 }
 
 /// What a document is known by when it comes again: SHA-256 of its text, and of what it says of itself.
@@ -159,6 +174,20 @@ mod tests {
         ] {
             assert_eq!(Markup::stored("", file), markup, "{file}");
         }
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_different() {
+        let long = |letter: &str, end: &str| ParsedDocument::name(letter.repeat(2_000) + end);
+        for letter in ["a", "é", "語", "𝄞"] {
+            let cut = long(letter, ".md");
+            assert!((990..=ParsedDocument::NAME_BYTES).contains(&cut.len()), "{}", cut.len());
+            assert_eq!((cut == long(letter, ".md"), cut == long(letter, ".txt")), (true, false));
+            assert!(cut.starts_with(&letter.repeat(200)));
+        }
+        let just = "a".repeat(ParsedDocument::NAME_BYTES);
+        assert_eq!(ParsedDocument::name(just.clone()), just);
+        assert_ne!(ParsedDocument::name(just.clone() + "b"), just);
     }
 
     #[test]

@@ -264,7 +264,8 @@ pub struct DocumentSync {
     pub sealed_secret: Option<String>,
     /// From the end of one run to the next; `None`: when somebody asks.
     pub every_minutes: Option<i64>,
-    /// Up to where changes are known, as the engine writes the value; `None` before the first run has ended.
+    /// Up to where changes are known, as the engine writes the value, or where a run that let others go first goes on;
+    /// `None` before the first run has ended.
     pub cursor: Option<String>,
     pub run: Run,
     pub created_at: Millis,

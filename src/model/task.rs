@@ -3,8 +3,12 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::model::access::Pass;
+use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
 /// How far a task is.
@@ -44,6 +48,28 @@ impl FromStr for Status {
     }
 }
 
+/// A dataset as whoever called saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    pub dataset: Id<Dataset>,
+    /// Columns that were hidden from external clients.
+    pub hidden: Vec<String>,
+}
+
+impl Seen {
+    /// All that a call could read.
+    pub fn by(pass: &Pass) -> Vec<Self> {
+        let datasets = pass.datasets().iter();
+        datasets.map(|dataset| Self { dataset: dataset.id, hidden: dataset.hidden.clone() }).collect()
+    }
+
+    /// Whether all of it may still be read.
+    pub fn is_open(&self, pass: &Pass) -> bool {
+        let was_hidden = |column: &String| self.hidden.contains(column);
+        pass.dataset(self.dataset).is_ok_and(|now| now.hidden.iter().all(was_hidden))
+    }
+}
+
 /// A task as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
@@ -59,6 +85,8 @@ pub struct Task {
     /// Sealed for its owner: what it asks, what it came to, or why it failed. A task that failed without saying why was
     /// left by its node.
     pub outcome: Option<String>,
+    /// What the outcome was made of; empty where nothing is known of that.
+    pub seen: Vec<Seen>,
     /// The process that works on it, and until when it is sure to be there.
     pub node: String,
     pub leased_until: Millis,

@@ -67,6 +67,7 @@ impl Operation for DeleteDocument {
             gone: [document.id].into(),
             how: How::Remove,
             source: document.source_file,
+            sync: None,
         };
         let (_, documents) = on.engines.ingest.edit(job, edit).await?;
         Ok(Reply { dataset_id: dataset.id, document_id: document.id, title: document.title, documents })

@@ -13,7 +13,7 @@ use crate::base::secret::Secret;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
-use crate::model::dataset::Dataset;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
 use crate::model::sync::{Bucket, DocumentSync, Mapping, Origin, Run, Site, State};
@@ -82,6 +82,24 @@ impl From<DocumentSync> for Shown {
     }
 }
 
+/// Whether the caller hears that there is a sync: a client does of the datasets that it sees, and people of all.
+pub(super) fn is_seen(job: &Job<'_>, sync: &DocumentSync) -> bool {
+    !job.pass.is_external() || job.pass.datasets().iter().any(|dataset| dataset.name == sync.name)
+}
+
+/// Whether the caller also hears what it is kept from and how its runs went, which name the table and its columns.
+pub(super) fn is_told(job: &Job<'_>, sync: &DocumentSync) -> bool {
+    let of_rows = |mapping: &Mapping| sees(job, &mapping.table, &mapping.columns());
+    is_seen(job, sync) && (!job.pass.is_external() || sync.origin.table().is_none_or(of_rows))
+}
+
+/// Whether the caller sees a table and these columns of it.
+pub(super) fn sees(job: &Job<'_>, table: &str, columns: &[&str]) -> bool {
+    let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
+    let mut named = tables.filter(|dataset| dataset.name == table);
+    named.any(|dataset| columns.iter().all(|name| dataset.columns.iter().any(|column| column.name == *name)))
+}
+
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,7 +138,8 @@ impl Operation for ListSyncs {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Listed> {
-        let syncs = on.engines.syncs.list(job.pass.org()).await?;
+        let mut syncs = on.engines.syncs.list(job.pass.org()).await?;
+        syncs.retain(|sync| is_told(job, sync));
         let folders = on.engines.ingest.folders(job).await?;
         let ids = job.pass.datasets().iter().map(|dataset| (dataset.name.clone(), dataset.id)).collect();
         Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect(), folders, ids })

@@ -12,6 +12,9 @@ use crate::model::org::Org;
 use crate::store::leases;
 use crate::store::tenant::Scoped;
 
+/// Versions in one statement.
+const MOST_AT_ONCE: usize = 200;
+
 const COLUMNS: &str = "org_id, build, dataset_id, version, encoder, terms, cutter, points, chain, standing, touched_at";
 
 /// Adds one that is about to be written.
@@ -56,6 +59,27 @@ pub async fn of_version(
     query.bind(version.to_owned()).fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
+/// Those that answer for these versions of a workspace's datasets.
+pub async fn of_versions(on: &mut Scoped, org: Id<Org>, versions: &[(Id<Dataset>, &str)]) -> Result<Vec<ClusterIndex>> {
+    let mut found = Vec::new();
+    for versions in versions.chunks(MOST_AT_ONCE) {
+        let is_one = |at: usize| format!("(dataset_id = ${} AND version = ${})", 2 * at + 2, 2 * at + 3);
+        let any: Vec<String> = (0..versions.len()).map(is_one).collect();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND standing = 'placed' AND ({})",
+            any.join(" OR ")
+        );
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+        for (dataset, version) in versions {
+            query = query.bind(dataset.to_string()).bind((*version).to_owned());
+        }
+        for row in query.fetch_all(&mut **on).await? {
+            found.push(read(&row)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Those of a workspace that answer.
 pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
     let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND standing = 'placed'");
@@ -69,12 +93,6 @@ pub async fn of_dataset(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> 
     let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND dataset_id = $2 ORDER BY build");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
-}
-
-/// All that answer, of every workspace.
-pub async fn all_placed(on: &mut Scoped) -> Result<Vec<ClusterIndex>> {
-    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE standing = 'placed'");
-    sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
 /// Those of every workspace that are gone since before a moment.
@@ -92,10 +110,10 @@ pub async fn touch(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis)
 }
 
 /// Says that nobody writes it any more; nothing of one that was given its place.
-pub async fn end(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<()> {
-    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = 0 \
-               WHERE org_id = $1 AND build = $2 AND standing = 'written'";
-    sqlx::query(sql).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
+pub async fn end(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis) -> Result<()> {
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
+               WHERE org_id = $2 AND build = $3 AND standing = 'written'";
+    sqlx::query(sql).bind(now).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
     Ok(())
 }
 
@@ -138,11 +156,25 @@ pub async fn retire(
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
-/// As [`end`], of all of every workspace that were last written to before a moment.
+/// As [`end`], long ago, of all of every workspace that were last written to before a moment.
 pub async fn abandon(on: &mut Scoped, before: Millis) -> Result<()> {
     let sql =
         "UPDATE cluster_indexes SET standing = 'gone', touched_at = 0 WHERE standing = 'written' AND touched_at <= $1";
     sqlx::query(sql).bind(before).execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Says of those of every workspace that came to answer before a moment, for versions that no dataset has, that they
+/// are gone since another: whoever gave them their place died before the metadata named the version, or before it
+/// removed them.
+pub async fn retire_unnamed(on: &mut Scoped, before: Millis, since: Millis) -> Result<()> {
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
+               WHERE standing = 'placed' AND touched_at <= $2 AND NOT EXISTS \
+               (SELECT 1 FROM dataset_versions v WHERE v.org_id = cluster_indexes.org_id \
+               AND v.dataset_id = cluster_indexes.dataset_id AND v.version = cluster_indexes.version) AND NOT EXISTS \
+               (SELECT 1 FROM datasets d WHERE d.org_id = cluster_indexes.org_id \
+               AND d.id = cluster_indexes.dataset_id AND d.version = cluster_indexes.version)";
+    sqlx::query(sql).bind(since).bind(before).execute(&mut **on).await?;
     Ok(())
 }
 

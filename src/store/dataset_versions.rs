@@ -1,8 +1,11 @@
 //! Versions of datasets that are kept, and which documents each has.
 
+use std::collections::HashSet;
+
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
+use super::text_id;
 use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -38,6 +41,14 @@ pub async fn is_there(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, versi
     Ok(query.fetch_optional(&mut **on).await?.is_some())
 }
 
+/// The names of all versions that datasets of a workspace have, as current ones or kept ones.
+pub async fn named(on: &mut Scoped, org: Id<Org>) -> Result<HashSet<(Id<Dataset>, String)>> {
+    let sql = "SELECT dataset_id, version FROM dataset_versions WHERE org_id = $1 \
+               UNION SELECT id, version FROM datasets WHERE org_id = $1 AND version IS NOT NULL";
+    let rows = sqlx::query(sql).bind(org.to_string()).fetch_all(&mut **on).await?;
+    rows.iter().map(|row| Ok((text_id(row, "dataset_id")?, row.try_get("version")?))).collect()
+}
+
 /// Adds a version; of one that is there, when and by whom it became the current one is written anew. Its documents are
 /// not among it: [`crate::store::documents`] has them.
 pub async fn put(on: &mut Scoped, version: &Version) -> Result<()> {
@@ -65,16 +76,11 @@ pub async fn put(on: &mut Scoped, version: &Version) -> Result<()> {
     Ok(())
 }
 
-/// Removes a version, with those of its documents that no other version has.
+/// Removes a version. [`crate::store::documents::let_go`] takes its documents, which nothing finds any more.
 pub async fn remove(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
-    for table in ["dataset_versions", "version_documents"] {
-        let sql = format!("DELETE FROM {table} WHERE org_id = $1 AND dataset_id = $2 AND version = $3");
-        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
-        query.bind(version.to_owned()).execute(&mut **on).await?;
-    }
-    let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND NOT EXISTS \
-               (SELECT 1 FROM version_documents d WHERE d.org_id = documents.org_id AND d.row_id = documents.id)";
-    sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).execute(&mut **on).await?;
+    let sql = "DELETE FROM dataset_versions WHERE org_id = $1 AND dataset_id = $2 AND version = $3";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    query.execute(&mut **on).await?;
     Ok(())
 }
 

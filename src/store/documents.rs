@@ -15,8 +15,8 @@ use crate::store::tenant::Scoped;
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
                       d.markup, d.facts, d.created_at";
 
-/// Documents that one statement adds to a version: a version may have hundreds of thousands.
-const AT_ONCE: usize = 1_000;
+/// Documents that one statement adds to a version or takes from it: a version may have hundreds of thousands.
+pub const AT_ONCE: usize = 500;
 
 /// What tells a document from others, without its text.
 #[derive(Clone, Debug)]
@@ -70,6 +70,30 @@ pub async fn keep(
         query.execute(&mut **on).await?;
     }
     Ok(())
+}
+
+/// Takes [`AT_ONCE`] documents from a version, and removes those of them that no other version has. `false` where it has none.
+pub async fn let_go(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
+    const OF_VERSION: &str = "version_documents WHERE org_id = $1 AND dataset_id = $2 AND version = $3";
+    let sql = format!("SELECT row_id FROM {OF_VERSION} LIMIT {AT_ONCE}");
+    let query = sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    let rows = query.bind(dataset.to_string()).bind(version.to_owned()).fetch_all(&mut **on).await?;
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    let marks = |after: usize| (1..=rows.len()).map(|at| format!("${}", after + at)).collect::<Vec<_>>().join(", ");
+    let sql = format!("DELETE FROM {OF_VERSION} AND row_id IN ({})", marks(3));
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    let query = query.bind(version.to_owned());
+    rows.iter().fold(query, |query, row| query.bind(row.clone())).execute(&mut **on).await?;
+    let sql = format!(
+        "DELETE FROM documents WHERE org_id = $1 AND id IN ({}) AND NOT EXISTS \
+         (SELECT 1 FROM version_documents d WHERE d.org_id = documents.org_id AND d.row_id = documents.id)",
+        marks(1)
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    rows.iter().fold(query, |query, row| query.bind(row.clone())).execute(&mut **on).await?;
+    Ok(true)
 }
 
 /// One document of a dataset's version, if it is there.
@@ -185,7 +209,7 @@ mod tests {
         let query = sqlx::query(sql).bind(org.id.to_string()).bind(dataset.to_string());
         query.execute(&mut *tx).await.unwrap();
         let mut rows = Vec::new();
-        for at in 0..AT_ONCE * 2 + 2 {
+        for at in 0..AT_ONCE * 4 + 2 {
             let document = Document {
                 id: Id::new(&clock),
                 row: Id::new(&clock),
@@ -211,5 +235,15 @@ mod tests {
         assert_eq!(of(&mut tx, "v1").await, rows);
         assert_eq!(of(&mut tx, "v2").await, rows[1..]);
         assert!(of(&mut tx, "v3").await.is_empty());
+
+        let mut turns = 0;
+        while let_go(&mut tx, org.id, dataset, "v1").await.unwrap() {
+            turns += 1;
+        }
+        assert_eq!(turns, 5, "2,002 documents");
+        assert!(of(&mut tx, "v1").await.is_empty());
+        assert_eq!(of(&mut tx, "v2").await, rows[1..], "what another version has stays");
+        let all = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM documents").fetch_one(&mut *tx).await.unwrap();
+        assert_eq!(all, 2_001, "and what none has is gone");
     }
 }

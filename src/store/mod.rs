@@ -87,6 +87,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (28, "turns of runs", include_str!("../../migrations/0028_document_sync_turns.sql")),
     (29, "documents from buckets", include_str!("../../migrations/0029_document_sync_buckets.sql")),
     (30, "parts of indexes on a Qdrant server", include_str!("../../migrations/0030_index_parts.sql")),
+    (31, "what tasks were made of", include_str!("../../migrations/0031_task_sources.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.

@@ -8,6 +8,7 @@ use super::tenant::Scoped;
 use super::text_id;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 use crate::model::task::{Status, Task};
 
@@ -53,8 +54,8 @@ pub async fn find(
     id: &str,
     now: Millis,
 ) -> sqlx::Result<Option<Task>> {
-    let sql = "SELECT org_id, id, credential, tool, status, message, outcome, node, leased_until, created_at, updated_at, \
-               expires_at FROM tasks WHERE org_id = $1 AND id = $2 AND credential = $3 AND expires_at > $4";
+    let sql = "SELECT org_id, id, credential, tool, status, message, outcome, seen, node, leased_until, created_at, \
+               updated_at, expires_at FROM tasks WHERE org_id = $1 AND id = $2 AND credential = $3 AND expires_at > $4";
     let query = sqlx::query(sql).bind(org.to_string()).bind(id).bind(credential).bind(now);
     query.fetch_optional(&mut **on).await?.as_ref().map(task_of).transpose()
 }
@@ -92,7 +93,8 @@ pub async fn renew(
 
 /// Writes what became of a task that its node holds at `task.updated_at`; `false` when it does not hold it any more.
 pub async fn settle(on: &mut Scoped, task: &Task) -> sqlx::Result<bool> {
-    let sql = "UPDATE tasks SET status = $5, message = $6, outcome = $7, updated_at = $4, expires_at = $8 \
+    let seen = serde_json::to_string(&task.seen).map_err(|problem| sqlx::Error::Encode(problem.into()))?;
+    let sql = "UPDATE tasks SET status = $5, message = $6, outcome = $7, updated_at = $4, expires_at = $8, seen = $9 \
                WHERE org_id = $1 AND id = $2 AND node = $3 AND status = 'working' AND leased_until > $4";
     let done = sqlx::query(sql)
         .bind(task.org.to_string())
@@ -103,6 +105,7 @@ pub async fn settle(on: &mut Scoped, task: &Task) -> sqlx::Result<bool> {
         .bind(task.message.as_str())
         .bind(task.outcome.clone())
         .bind(task.expires_at)
+        .bind(seen)
         .execute(&mut **on)
         .await?;
     Ok(done.rows_affected() == 1)
@@ -145,6 +148,14 @@ pub async fn end_lost(everyone: &mut Scoped, message: &str, now: Millis) -> sqlx
     Ok(sqlx::query(sql).bind(message).bind(now).execute(&mut **everyone).await?.rows_affected())
 }
 
+/// Removes the tasks whose outcome was made of a dataset, and those of whose outcome nobody knows what it was made of.
+/// Whoever settles one holds its datasets: this comes after the dataset itself is deleted, and in the same transaction.
+pub async fn forget(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> sqlx::Result<()> {
+    let sql = "DELETE FROM tasks WHERE org_id = $1 AND outcome IS NOT NULL AND (seen = '[]' OR seen LIKE $2)";
+    sqlx::query(sql).bind(org.to_string()).bind(format!("%{dataset}%")).execute(&mut **on).await?;
+    Ok(())
+}
+
 fn task_of(row: &AnyRow) -> sqlx::Result<Task> {
     let status: Status =
         row.try_get::<String, _>("status")?.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))?;
@@ -156,6 +167,8 @@ fn task_of(row: &AnyRow) -> sqlx::Result<Task> {
         status,
         message: row.try_get("message")?,
         outcome: row.try_get("outcome")?,
+        seen: serde_json::from_str(&row.try_get::<String, _>("seen")?)
+            .map_err(|problem| sqlx::Error::Decode(problem.into()))?,
         node: row.try_get("node")?,
         leased_until: row.try_get("leased_until")?,
         created_at: row.try_get("created_at")?,

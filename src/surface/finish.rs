@@ -1,13 +1,16 @@
 //! Answers that go on to their end, and so to their row in the record, even when the client hangs up or the service
-//! ends: what they have changed is not forgotten.
+//! ends: what they have changed is not forgotten. Nor is that somebody was refused.
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 
 use crate::gateway::audit::AuditLog;
+use crate::model::error::Code;
+use crate::surface::context::Context;
 use crate::surface::error::{id_of, problem};
+use crate::surface::web::{AuditEvent, Web, watched};
 
 /// The layer.
 pub async fn finish(request: Request, next: Next) -> Response {
@@ -22,6 +25,28 @@ pub async fn recorded(State(audit): State<AuditLog>, request: Request, next: Nex
         Err(error) => return problem(&error, &id_of(&request)),
     };
     next.run(request).await
+}
+
+/// The layer of what writes rows without a call of the gateway: records the refusals that nothing else has recorded,
+/// with the address as the routes write it. What is not there is no refusal, nor is a form that is shown again to be
+/// corrected.
+pub async fn refused(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let context = Context::of(request.extensions());
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
+    let (response, has_row) = watched(next.run(request)).await;
+    let code = match response.status() {
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::UNPROCESSABLE_ENTITY => return response,
+        StatusCode::TOO_MANY_REQUESTS => Code::RateLimited,
+        StatusCode::FORBIDDEN => Code::Forbidden,
+        status if status.is_client_error() => Code::InvalidArgument,
+        _ => return response,
+    };
+    let Some(context) = context.filter(|_| !has_row) else { return response };
+    let code = response.extensions().get::<Code>().copied().unwrap_or(code);
+    match web.record(AuditEvent::new(&context, "web.refused", code.info().name).target(path)).await {
+        Ok(()) => response,
+        Err(error) => problem(&error, &context.request_id),
+    }
 }
 
 /// As [`finish`], for one answer.

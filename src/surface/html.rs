@@ -177,6 +177,8 @@ pub fn failure(error: &Error) -> Response {
         _ => "That did not work",
     };
     let mut response = problem(status, title, &error.message);
+    // For the record.
+    response.extensions_mut().insert(error.code);
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -43,7 +43,7 @@ use crate::surface::console::workspace::{
 use crate::surface::console::{account, home};
 use crate::surface::cors;
 use crate::surface::drain::drain;
-use crate::surface::finish::{finish, recorded};
+use crate::surface::finish::{finish, recorded, refused};
 use crate::surface::guard::{GuardState, Guards, guard};
 use crate::surface::login::upstream::{callback, depart};
 use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passkey, reset, two_step};
@@ -85,7 +85,9 @@ pub fn doors<H: ServerHandler>(
     );
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
-    let pages = without_gateway(web.clone()).route_layer(from_fn_with_state(audit, recorded));
+    let pages = without_gateway(web.clone())
+        .route_layer(from_fn_with_state(web.clone(), refused))
+        .route_layer(from_fn_with_state(audit, recorded));
     let pages = pages.merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console.clone());
     // Bodies are bounded, and have to keep a pace, where they are read.

@@ -1,6 +1,7 @@
 //! What the guard, the OAuth endpoints and the pages share: their state, and the one way into the record for what is no
 //! call of an operation.
 
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -16,6 +17,17 @@ use crate::model::audit::{Entry, clip};
 use crate::model::error::Result;
 use crate::model::org::Org;
 use crate::surface::context::Context;
+
+tokio::task_local! {
+    /// Whether an event was recorded for the request that is being answered.
+    static HAS_ROW: Cell<bool>;
+}
+
+/// Runs what answers a request, and says whether it recorded an event.
+pub async fn watched<T>(answer: impl Future<Output = T>) -> (T, bool) {
+    let told = async { (answer.await, HAS_ROW.with(Cell::get)) };
+    HAS_ROW.scope(Cell::new(false), told).await
+}
 
 /// Writes an event to the record; an answer waits for it, and is withheld when it fails.
 pub type AuditSink = Arc<dyn Fn(AuditEvent) -> BoxFuture<'static, Result<()>> + Send + Sync>;
@@ -123,7 +135,9 @@ impl Web {
 
     /// Writes an event to the record.
     pub async fn record(&self, event: AuditEvent) -> Result<()> {
-        (self.audit)(event).await
+        (self.audit)(event).await?;
+        let _unwatched = HAS_ROW.try_with(|has_row| has_row.set(true));
+        Ok(())
     }
 }
 

@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
+use crate::console::person;
+use crate::site::{Browser, REDIRECT, client};
 use crate::support::databases::postgres_url;
 use crate::support::service::{PASSWORD, Service, json_of, operator};
 
@@ -360,6 +362,87 @@ async fn uploads_count_as_requests_whatever_comes_of_them() {
         let limited: Vec<_> = rows.iter().filter(|row| row.outcome == "rate_limited").collect();
         let targets: Vec<&str> = limited.iter().map(|row| row.target.as_str()).collect();
         assert_eq!(targets, [Import::INFO.name, ListDatasets::INFO.name]);
+    })
+    .await;
+}
+
+/// Whatever refuses them, and before whatever is read.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_refused_without_a_credential_has_a_row() {
+    let settings = [
+        ("DRAGOMAN_RATE_REGISTER", "1"),
+        ("DRAGOMAN_RATE_TOKEN", "1"),
+        ("DRAGOMAN_RATE_AUTHORIZE", "1"),
+        ("DRAGOMAN_FAILURES_PER_IP", "1"),
+    ];
+    both_with(&settings, async |service| {
+        let (_, ann) = person(&service, "ann@example.com", &[]).await;
+        let stranger = Browser { base: service.url(""), http: client(true) };
+        let registration = json!({ "redirect_uris": [REDIRECT] });
+        for status in [201, 429] {
+            let sent = service.http.post(service.url("/api/oauth/register")).json(&registration).send().await.unwrap();
+            assert_eq!(sent.status(), status);
+        }
+        let unreadable = service.http.post(service.url("/api/oauth/token")).json(&json!({})).send().await.unwrap();
+        assert_eq!(unreadable.status(), 415);
+        assert_eq!(stranger.post("/api/oauth/introspect", &[("token", "x")]).await.status(), 429);
+        for status in [400, 429] {
+            assert_eq!(stranger.get("/api/oauth/authorize").await.status(), status);
+        }
+        assert_eq!(ann.post("/logout", &[("csrf", "00")]).await.status(), 403);
+        assert_eq!(stranger.log_in("ann@example.com", "wrong", "/").await.status(), 401);
+        assert_eq!(stranger.get("/login").await.status(), 429);
+        // What is not there is refused to nobody.
+        assert_eq!(stranger.get("/assets/none.css").await.status(), 404);
+
+        let rows = rows(&service, None).await;
+        let told: Vec<_> = rows.iter().map(|row| (&*row.action, &*row.outcome, &*row.target)).collect();
+        let refused: Vec<_> = told.iter().filter(|(action, ..)| *action == "web.refused").copied().collect();
+        let expected = [
+            ("rate_limited", "/api/oauth/register"),
+            ("invalid_argument", "/api/oauth/token"),
+            ("rate_limited", "/api/oauth/introspect"),
+            ("rate_limited", "/api/oauth/authorize"),
+            ("forbidden", "/logout"),
+            ("ip_blocked", "/login"),
+        ];
+        assert_eq!(refused, expected.map(|(outcome, target)| ("web.refused", outcome, target)), "{told:?}");
+        // Those that are recorded where they are refused have no second row.
+        let others: Vec<_> = told.iter().filter(|(_, outcome, _)| *outcome != "ok").collect();
+        assert_eq!(others.len(), expected.len() + 2, "{told:?}");
+    })
+    .await;
+}
+
+/// Before a call of an operation can be made of it, or where none is.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_are_refused_and_prompts_that_read_nothing_have_a_row() {
+    both_with(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let token = service.token(&org).await;
+        let row = async || {
+            let entry = service.last_audit(&org).await;
+            [entry.action, entry.target, entry.outcome]
+        };
+        for body in ["{", "[]", r#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#] {
+            let accepts = "application/json, text/event-stream";
+            let request = service.post("/mcp", &token).header("accept", accepts);
+            let sent = request.header("content-type", "application/json").body(body).send().await.unwrap();
+            assert_eq!(sent.status(), 400, "{body}");
+            assert_eq!(row().await, ["mcp.request", "POST", "invalid_argument"], "{body}");
+        }
+        let mut other = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+        other.headers_mut().insert("mcp-method", "tools/call".parse().unwrap());
+        assert_eq!(service.http.execute(other).await.unwrap().status(), 400);
+        assert_eq!(row().await, ["mcp.request", "tools/list", "invalid_argument"]);
+        for (prompt, target, outcome) in [
+            (json!({ "name": "none" }), "none", "invalid_argument"),
+            (json!({ "name": "connect_client" }), "connect_client", "invalid_argument"),
+            (json!({ "name": "connect_client", "arguments": { "platform": "claude" } }), "connect_client claude", "ok"),
+        ] {
+            service.rpc(&token, "prompts/get", prompt).send().await.unwrap();
+            assert_eq!(row().await, ["mcp.prompt.get", target, outcome]);
+        }
     })
     .await;
 }

@@ -197,6 +197,7 @@ fn task(org: Id<Org>) -> Task {
         status: task::Status::Working,
         message: String::new(),
         outcome: None,
+        seen: vec![],
         node: "n".into(),
         leased_until: 1,
         created_at: 0,

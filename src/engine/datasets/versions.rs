@@ -140,21 +140,22 @@ impl Datasets {
             gone.into_iter().map(|version| Dataset { version: Some(version), ..of.clone() }).collect();
         let earlier = self.readers.now();
         if earlier.are_gone() {
-            return self.remove(&before, &gone).await;
+            self.close(&before).await;
+            return self.remove(&gone).await;
         }
-        self.forget_rows(&before);
+        self.forget(&before);
         let this = self.clone();
         tokio::spawn(async move {
             earlier.gone().await;
-            this.remove(&before, &gone).await;
+            this.close(&before).await;
+            this.remove(&gone).await;
         });
     }
 
-    async fn remove(&self, before: &Dataset, gone: &[Dataset]) {
-        self.forget(before);
+    /// Removes versions that no dataset has any more. What fails is logged, and tried again ([`Datasets::tidy`]).
+    pub(super) async fn remove(&self, gone: &[Dataset]) {
         for version in gone {
             self.forget(version);
-            // Should it fail, the next start tries again.
             if let Err(problem) = self.take_away(version).await {
                 tracing::warn!(dataset = %version.id, %problem, "an old version could not be removed");
             }
@@ -162,31 +163,32 @@ impl Datasets {
     }
 
     /// Removes what no dataset keeps: staging of interrupted imports, versions that were moved into place but never
-    /// named, those that are too many since the settings were changed, and what the log of the metadata still has of
-    /// rows that were deleted. Only for the start of the process, when nobody reads.
+    /// named, those that are too many since the settings were changed, the documents of all these, and what the log of the
+    /// metadata still has of rows that were deleted. Only for the start of the process, when nobody reads.
     ///
     /// # Errors
     /// The data folder or the metadata cannot be read.
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
         let mut kept = HashMap::new();
+        // Of those too that have all of their indexes on a server, and nothing in the folder.
+        for org in store::orgs::list(self.db.pool()).await? {
+            kept.insert(org.id, self.kept(org.id).await?);
+        }
         for (org, dataset, version) in self.files.all_tables().map_err(Error::internal)? {
             if !self.keeps(&mut kept, org, dataset, &version).await? {
                 tracing::info!(%dataset, version, "removing a version that no dataset keeps");
                 self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
             }
         }
-        let mut indexes = self.files.all_vectors().map_err(Error::internal)?;
-        let on_server = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
-        indexes.extend(on_server.into_iter().map(|index| (index.org, index.dataset, index.version)));
-        for (org, dataset, version) in indexes {
+        for (org, dataset, version) in self.files.all_vectors().map_err(Error::internal)? {
             if self.keeps(&mut kept, org, dataset, &version).await? {
                 continue;
             }
             tracing::info!(%dataset, version, "removing an index that no dataset keeps");
             // Nobody asks it. What of it is on a server goes from there when the service runs, in its own time.
             if let Err(problem) = self.take_index(org, dataset, &version, 0).await {
-                tracing::warn!(%dataset, version, %problem, "it stays until the next start");
+                tracing::warn!(%dataset, version, %problem, "it stays for now");
             }
         }
         // A process that dies after it deleted rows has not emptied the log.
@@ -225,7 +227,14 @@ impl Datasets {
             let left = earlier.into_iter().filter(|version| !gone.contains(&version.version));
             kept.extend(left.map(|version| (dataset.id, version.version)));
         }
+        let with_documents = store::documents::counts(&mut tx, org).await?;
         tx.commit().await?;
+        for (dataset, version, _) in with_documents {
+            // Another node may have named it since the versions were read.
+            if !kept.contains(&(dataset, version.clone())) && !self.is_named(org, dataset, &version).await? {
+                self.let_documents_go(org, dataset, &version).await?;
+            }
+        }
         Ok(kept)
     }
 }

@@ -11,10 +11,11 @@ use crate::base::id::Id;
 use crate::engine::datasets::Staged;
 use crate::engine::extract::Extracted;
 use crate::engine::job::Job;
-use crate::engine::search::Carried;
+use crate::engine::search::{Carried, about};
 use crate::model::dataset::{Dataset, IfExists, Kind};
 use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument, digest};
 use crate::model::error::{Code, Error, Result};
+use crate::model::sync::DocumentSync;
 use crate::model::version::How;
 use crate::store;
 use crate::store::documents::Outline;
@@ -22,8 +23,9 @@ use crate::store::documents::Outline;
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
 
-/// Parts of files that could not be read and are told.
+/// Parts of files that could not be read and are told, and characters of each: it has a name in it that is a stranger's.
 const SKIPPED: usize = 20;
+const TOLD: usize = 2_000;
 
 /// Where documents are read, in the progress of the whole.
 const READ: f64 = 0.1;
@@ -39,6 +41,8 @@ pub struct Edit {
     pub how: How,
     /// Where they come from, in words.
     pub source: String,
+    /// The sync that brings it. Who deletes a dataset deletes its sync with it, which then brings nothing back.
+    pub sync: Option<DocumentSync>,
 }
 
 impl Ingest {
@@ -56,7 +60,7 @@ impl Ingest {
 
     async fn make_edit(&self, job: &Job<'_>, edit: Edit) -> Result<(Dataset, Changes)> {
         let _reading = self.datasets.read();
-        let Edit { name, texts, gone, how, source } = edit;
+        let Edit { name, texts, gone, how, source, sync } = edit;
         let request = Request {
             name,
             description: String::new(),
@@ -67,6 +71,10 @@ impl Ingest {
             changes: vec![],
         };
         let mut import = self.over(job, request, Kind::Documents).await?;
+        // What is deleted from here on is missed when the version is published.
+        if let Some(sync) = &sync {
+            self.held(sync).await?.commit().await?;
+        }
         import.how = how;
         import.dataset.source = source;
         let read = texts.into_iter().map(|text| (Id::new(&self.clock), Arc::new(text))).collect();
@@ -186,12 +194,15 @@ impl Ingest {
                 }
                 _ => {
                     let found = self.sql.documents(job, &file.path, &file.name).await?;
-                    skipped.extend(found.skipped);
+                    skipped.extend(found.skipped.iter().map(|told| told.chars().take(TOLD).collect::<String>()));
                     found.documents.into_iter().map(of_extracted).collect()
                 }
             };
-            for (document, bytes) in read {
+            for (mut document, bytes) in read {
                 left = left.checked_sub(bytes).ok_or_else(too_much_text)?;
+                // Each of its chunks has a copy of these.
+                document.source_file = ParsedDocument::name(document.source_file);
+                document.facts = about::kept(&document.facts);
                 documents.push((Id::new(&self.clock), Arc::new(document)));
             }
         }

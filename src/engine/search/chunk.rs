@@ -12,11 +12,10 @@ mod units;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::vec::IntoIter;
 
 use crate::base::id::Id;
 use crate::engine::extract::PAGE_BREAK;
-use crate::engine::search::markdown::{self, Block, Kind};
+use crate::engine::search::markdown::{self, Block, Kind, Place};
 use crate::model::document::{Chunk, Document, ParsedDocument, Spot};
 use crate::model::error::{Error, Result};
 
@@ -37,7 +36,11 @@ pub(super) struct Cutter {
     document: Arc<ParsedDocument>,
     measure: Measure,
     has_pages: bool,
-    blocks: std::iter::Peekable<IntoIter<Block>>,
+    /// Where the text was not read yet, and whether nothing but white space is there.
+    place: Place,
+    is_read: bool,
+    /// Of what was read, what comes next.
+    ahead: VecDeque<Block>,
     /// Headings that hold for what comes, with their levels.
     path: Vec<(usize, String)>,
     /// Chunks of the newest portion.
@@ -51,15 +54,14 @@ pub(super) struct Cutter {
 
 impl Cutter {
     pub(super) fn new(id: Id<Document>, document: Arc<ParsedDocument>, measure: Measure) -> Self {
-        let blocks = markdown::blocks(&document.text, document.markup);
-        let blocks: Vec<Block> = blocks.into_iter().flat_map(|block| portions(&document.text, block)).collect();
-        let blocks = blocks.into_iter().peekable();
         Self {
             id,
             has_pages: document.text.contains(PAGE_BREAK),
             document,
             measure,
-            blocks,
+            place: Place::default(),
+            is_read: false,
+            ahead: VecDeque::new(),
             path: Vec::new(),
             ready: VecDeque::new(),
             index: 0,
@@ -74,7 +76,7 @@ impl Cutter {
     /// # Errors
     /// `internal_error` for more chunks than can be counted.
     pub(super) fn next(&mut self, most: usize) -> Result<Vec<Chunk>> {
-        while self.ready.is_empty() && self.blocks.peek().is_some() {
+        while self.ready.is_empty() && self.peek().is_some() {
             self.before = self.past;
             self.portion()?;
             self.of = self.ready.len();
@@ -85,13 +87,13 @@ impl Cutter {
 
     /// Whether there is nothing more to cut; what is left may still yield no chunk.
     pub(super) fn is_at_end(&mut self) -> bool {
-        self.ready.is_empty() && self.blocks.peek().is_none()
+        self.ready.is_empty() && self.peek().is_none()
     }
 
     /// How much of the text was handed out in chunks, 0 to 1.
     pub(super) fn fraction(&self) -> f64 {
         let whole = self.document.text.len().max(1) as f64;
-        if self.ready.is_empty() && self.blocks.len() == 0 {
+        if self.ready.is_empty() && self.ahead.is_empty() && self.is_read {
             return 1.0;
         }
         let handed_out = if self.of == 0 { 1.0 } else { 1.0 - self.ready.len() as f64 / self.of as f64 };
@@ -103,16 +105,32 @@ impl Cutter {
         &self.document
     }
 
+    /// The block that comes next.
+    fn peek(&mut self) -> Option<&Block> {
+        if self.ahead.is_empty() && !self.is_read {
+            match self.place.block(&self.document.text, self.document.markup) {
+                Some(block) => self.ahead.extend(portions(&self.document.text, block)),
+                None => self.is_read = true,
+            }
+        }
+        self.ahead.front()
+    }
+
+    fn take(&mut self) -> Option<Block> {
+        self.peek()?;
+        self.ahead.pop_front()
+    }
+
     /// Cuts the next blocks that stand under one heading and on one page.
     fn portion(&mut self) -> Result<()> {
-        let Some(first) = self.blocks.next() else { return Ok(()) };
+        let Some(first) = self.take() else { return Ok(()) };
         self.past = first.range.end;
         if let Kind::Heading(level) = first.kind {
             let title = self.document.text.get(first.range.clone()).map(markdown::title).unwrap_or_default();
             self.path.retain(|(above, _)| *above < level);
             self.path.push((level, title.clone()));
             // A heading with nothing below it is itself what can be found.
-            let is_parent = self.blocks.peek().is_some_and(|next| match next.kind {
+            let is_parent = self.peek().is_some_and(|next| match next.kind {
                 Kind::Heading(below) => below > level,
                 _ => true,
             });
@@ -120,13 +138,13 @@ impl Cutter {
         }
         let mut group = vec![first];
         let mut bytes = 0;
-        while let (Some(next), Some(last)) = (self.blocks.peek(), group.last()) {
+        while let (Some(next), Some(last)) = (self.peek(), group.last()) {
             bytes += last.range.len();
             let is_apart = matches!(next.kind, Kind::Heading(_)) || next.page != last.page || bytes > PORTION;
             if is_apart {
                 break;
             }
-            group.extend(self.blocks.next());
+            group.extend(self.take());
         }
         self.past = group.last().map_or(self.past, |last| last.range.end);
         self.pack(&group)
@@ -158,27 +176,41 @@ impl Cutter {
             if block.kind == Kind::Table && self.table(text, block, room, &mut open)? {
                 continue;
             }
-            let units = units::of(text, block, room, &self.measure);
-            let mut at = units.as_slice();
-            while let Some((unit, after)) = at.split_first() {
-                match &mut open {
-                    Some(range) if filled + unit.tokens <= room => {
-                        (range.end, filled) = (unit.range.end, filled + unit.tokens);
-                    }
-                    _ => {
-                        let closed = open.take();
-                        let start =
-                            closed.as_ref().map_or(unit.range.start, |closed| repeated(&units, closed, unit, room));
-                        self.close(closed, block.page)?;
-                        let text = document.text.get(start..unit.range.end);
-                        filled = text.map_or(unit.tokens, |text| self.measure.count(text));
-                        open = Some(start..unit.range.end);
-                    }
-                }
-                at = after;
+            // A table whose head leaves no room is lines like any.
+            let kind = if block.kind == Kind::Table { Kind::List } else { block.kind };
+            for part in portions(&document.text, Block { kind, ..block.clone() }) {
+                self.tear(&part, room, (&mut open, &mut filled))?;
             }
         }
         self.close(open, group.last().map_or(1, |last| last.page))
+    }
+
+    /// Fills chunks with the units of what does not fit as a whole.
+    fn tear(
+        &mut self,
+        part: &Block,
+        room: usize,
+        (open, filled): (&mut Option<Range<usize>>, &mut usize),
+    ) -> Result<()> {
+        let document = Arc::clone(&self.document);
+        let text = document.text.get(part.range.clone()).unwrap_or_default();
+        let units = units::of(text, part, room, &self.measure);
+        for unit in &units {
+            match open {
+                Some(range) if *filled + unit.tokens <= room => {
+                    (range.end, *filled) = (unit.range.end, *filled + unit.tokens);
+                }
+                _ => {
+                    let closed = open.take();
+                    let start = closed.as_ref().map_or(unit.range.start, |closed| repeated(&units, closed, unit, room));
+                    self.close(closed, part.page)?;
+                    let text = document.text.get(start..unit.range.end);
+                    *filled = text.map_or(unit.tokens, |text| self.measure.count(text));
+                    *open = Some(start..unit.range.end);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Cuts a table at its rows, with its head above each part; false when its head leaves no room.
@@ -190,19 +222,22 @@ impl Cutter {
         }
         self.close(open.take(), block.page)?;
         let start = block.range.start + head.len();
-        let rows = Block { kind: Kind::Table, range: start..block.range.end, page: block.page };
-        let body = text.get(head.len()..).unwrap_or_default();
+        let rows = Block { kind: Kind::List, range: start..block.range.end, page: block.page };
         let mut part: Option<Range<usize>> = None;
         let mut filled = 0;
         let mut parts = Vec::new();
-        for row in units::of(body, &rows, room - above, &self.measure) {
-            match &mut part {
-                Some(range) if filled + row.tokens <= room - above => {
-                    (range.end, filled) = (row.range.end, filled + row.tokens);
-                }
-                _ => {
-                    parts.extend(part.take());
-                    (part, filled) = (Some(row.range), row.tokens);
+        // Some rows at a time: there may be millions.
+        for some in portions(&self.document.text, rows) {
+            let text = self.document.text.get(some.range.clone()).unwrap_or_default();
+            for row in units::of(text, &some, room - above, &self.measure) {
+                match &mut part {
+                    Some(range) if filled + row.tokens <= room - above => {
+                        (range.end, filled) = (row.range.end, filled + row.tokens);
+                    }
+                    _ => {
+                        parts.extend(part.take());
+                        (part, filled) = (Some(row.range), row.tokens);
+                    }
                 }
             }
         }

@@ -38,7 +38,7 @@ use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::{self, Backend, Db};
-use draft::Points;
+use draft::{Points, hold};
 use server::{Scope, Server, Wanted};
 use wire::{DENSE, SPARSE, number, payload, vectors};
 
@@ -98,7 +98,7 @@ impl Cluster {
     async fn undo(&self, written: &ClusterIndex) -> Result<()> {
         let ClusterIndex { org, build, .. } = *written;
         let mut tx = self.db.tenant(org).await?;
-        store::cluster_indexes::end(&mut tx, org, build).await?;
+        store::cluster_indexes::end(&mut tx, org, build, self.clock.now()).await?;
         let now = store::cluster_indexes::by_build(&mut tx, org, build).await?;
         tx.commit().await?;
         match now.is_some_and(|now| now.standing == Standing::Placed) {
@@ -110,21 +110,24 @@ impl Cluster {
     /// At the start of the process: whoever has this database for themselves is the only one who could be writing.
     pub(super) async fn begin_work(&self) -> Result<()> {
         match self.db.backend() {
-            Backend::Sqlite => self.abandon(self.clock.now()).await,
+            Backend::Sqlite => self.abandon(self.clock.now(), 0).await,
             Backend::Postgres => Ok(()),
         }
     }
 
-    async fn abandon(&self, before: Millis) -> Result<()> {
+    /// Gives up what was last touched before a moment and has no place, or one for a version that no dataset has: that
+    /// one is gone since another moment.
+    async fn abandon(&self, before: Millis, since: Millis) -> Result<()> {
         let mut tx = self.db.everyone().await?;
         store::cluster_indexes::abandon(&mut tx, before).await?;
+        store::cluster_indexes::retire_unnamed(&mut tx, before, since).await?;
         Ok(tx.commit().await?)
     }
 
     /// Removes what is gone, and what was written and will get no place; how many indexes that were.
     pub(super) async fn tidy(&self) -> Result<usize> {
         let now = self.clock.now();
-        self.abandon(now - ABANDONED).await?;
+        self.abandon(now - ABANDONED, now).await?;
         let gone = store::cluster_indexes::gone(&mut self.db.read_everyone().await?, now - GRACE).await?;
         let (mut removed, mut known) = (0, HashSet::new());
         for index in gone.iter().filter(|index| known.insert(index.dataset)) {
@@ -140,12 +143,10 @@ impl Cluster {
 
     /// The indexes in place of these versions of one tenant, in their order.
     pub(super) async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
-        let org = match keys {
-            [] => return Ok(Vec::new()),
-            [key] => return Ok(vec![self.at(key).await?]),
-            [key, ..] => key.owner.org,
-        };
-        let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
+        let Some(Owner { org, .. }) = keys.first().map(|key| key.owner) else { return Ok(Vec::new()) };
+        let versions: Vec<_> = keys.iter().map(|key| (key.owner.dataset, key.version.as_str())).collect();
+        let mut read = self.db.read_tenant(org).await?;
+        let placed = store::cluster_indexes::of_versions(&mut read, org, &versions).await?;
         let find = |key: &Key| placed.iter().find(|index| is_of(index, key)).cloned();
         Ok(keys.iter().map(find).collect())
     }
@@ -391,7 +392,10 @@ impl Index for Cluster {
     fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>> {
         Box::pin(async move {
             let What::Points { build, .. } = &sealed.what else { return Err(elsewhere()) };
-            let scope = Scope::of(&self.draft(key.owner.org, *build).await?);
+            let index = self.draft(key.owner.org, *build).await?;
+            // Whoever looks at it needs it still: it is not taken for abandoned meanwhile.
+            hold(self, &index).await?;
+            let scope = Scope::of(&index);
             let stored: Vec<(u64, Stored)> = self.chunks(&scope, &points, Wanted::Chunk).await?;
             let both = stored.into_iter().zip(self.both(&scope, &points).await?);
             Ok(both.map(|((_, stored), (dense, sparse))| (stored, dense, sparse)).collect())

@@ -46,26 +46,86 @@ impl Line<'_> {
     }
 }
 
-/// The blocks of a text in their order. What is between them is white space.
-pub(super) fn blocks(text: &str, markup: Markup) -> Vec<Block> {
-    let lines = lines(text);
-    let mut blocks = Vec::new();
-    let mut rest = lines.as_slice();
-    while let Some((first, after)) = rest.split_first() {
-        if first.is_blank() {
-            rest = after;
-            continue;
-        }
-        let (kind, count) = match markup {
-            Markup::Plain => (Kind::Paragraph, paragraph(rest, |_| false)),
-            Markup::Markdown => block(rest),
-        };
-        let (taken, others) = rest.split_at(count.clamp(1, rest.len()));
-        let end = taken.last().map_or(first.end(), Line::end);
-        blocks.push(Block { kind, range: first.start..end, page: first.page });
-        rest = others;
+/// From where on a text was not read yet.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    at: usize,
+    /// Behind the line that it is in, where that is known.
+    end: usize,
+    page: u32,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { at: 0, end: 0, page: 1 }
     }
-    blocks
+}
+
+impl Place {
+    /// The next block of a text; what is between two is white space. A text may have tens of millions of lines: none is
+    /// kept but where it goes on.
+    pub(super) fn block(&mut self, text: &str, markup: Markup) -> Option<Block> {
+        let mut rest = Lines { text, place: *self };
+        let (lines, first) = loop {
+            let lines = rest;
+            let first = rest.next()?;
+            if !first.is_blank() {
+                break (lines, first);
+            }
+        };
+        let (kind, count) = match markup {
+            Markup::Plain => (Kind::Paragraph, paragraph(lines, |_| false)),
+            Markup::Markdown => block(lines),
+        };
+        let end = rest.by_ref().take(count.saturating_sub(1)).last().unwrap_or(first).end();
+        *self = rest.place;
+        Some(Block { kind, range: first.start..end, page: first.page })
+    }
+}
+
+/// The lines of a text from a place on.
+#[derive(Clone, Copy)]
+struct Lines<'t> {
+    text: &'t str,
+    place: Place,
+}
+
+impl<'t> Lines<'t> {
+    fn split_first(mut self) -> Option<(Line<'t>, Self)> {
+        let first = self.next()?;
+        Some((first, self))
+    }
+}
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = Line<'t>;
+
+    fn next(&mut self) -> Option<Line<'t>> {
+        let Place { at: start, page, .. } = self.place;
+        if start >= self.place.end {
+            let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
+            self.place.end = start + rest.find('\n').map_or(rest.len(), |at| at + 1);
+        }
+        let line = self.text.get(start..self.place.end)?.trim_end_matches('\n');
+        let Some((text, _)) = line.split_once(PAGE_BREAK) else {
+            self.place.at = self.place.end;
+            return Some(Line { text: line, start, page });
+        };
+        // Each page begins a line of its own; the text between two breaks of one line is one too.
+        self.place.at += text.len();
+        if !text.trim().is_empty() {
+            return Some(Line { text, start, page });
+        }
+        let start = self.place.at;
+        self.place.at += PAGE_BREAK.len_utf8();
+        self.place.page += 1;
+        Some(Line { text: "", start, page })
+    }
+}
+
+fn blocks(text: &str, markup: Markup) -> impl Iterator<Item = Block> {
+    let mut place = Place::default();
+    std::iter::from_fn(move || place.block(text, markup))
 }
 
 /// A place in a text that its readers may want to go to.
@@ -83,7 +143,7 @@ pub fn marks(text: &str, markup: Markup, page: Option<u32>) -> Vec<(Range<usize>
     let mut marks: Vec<(Range<usize>, Mark)> = page.iter().map(|page| (0..0, Mark::Page(*page))).collect();
     let breaks = text.match_indices(PAGE_BREAK).zip(page.into_iter().flat_map(|page| page + 1..));
     marks.extend(breaks.map(|((at, found), page)| (at..at + found.len(), Mark::Page(page))));
-    let headings = blocks(text, markup).into_iter().filter_map(|block| match block.kind {
+    let headings = blocks(text, markup).filter_map(|block| match block.kind {
         Kind::Heading(level) => Some((block.range.clone(), Mark::Heading(level, title(text.get(block.range)?)))),
         _ => None,
     });
@@ -104,8 +164,7 @@ pub fn page_after(text: &str) -> u32 {
 
 /// The first heading's title.
 pub fn first_heading(text: &str) -> Option<String> {
-    let is_heading = |block: &Block| matches!(block.kind, Kind::Heading(_));
-    let heading = blocks(text, Markup::Markdown).into_iter().find(is_heading)?;
+    let heading = blocks(text, Markup::Markdown).find(|block| matches!(block.kind, Kind::Heading(_)))?;
     text.get(heading.range).map(title)
 }
 
@@ -117,42 +176,19 @@ pub(super) fn title(heading: &str) -> String {
     line.replace(['*', '`'], "")
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
-    let (mut start, mut page) = (0, 1);
-    let mut lines = Vec::new();
-    for whole in text.split_inclusive('\n') {
-        let mut line = whole.trim_end_matches('\n');
-        let mut at = start;
-        // Each page begins a line of its own; the text between two breaks of one line is one too.
-        while let Some(broken) = line.find(PAGE_BREAK) {
-            let (before, after) = line.split_at(broken);
-            if !before.trim().is_empty() {
-                lines.push(Line { text: before, start: at, page });
-            }
-            lines.push(Line { text: "", start: at + broken, page });
-            page += 1;
-            at += broken + PAGE_BREAK.len_utf8();
-            line = after.strip_prefix(PAGE_BREAK).unwrap_or_default();
-        }
-        lines.push(Line { text: line, start: at, page });
-        start += whole.len();
-    }
-    lines
-}
-
 /// What begins with the first of the lines, and how many of them it takes.
-fn block(lines: &[Line<'_>]) -> (Kind, usize) {
+fn block(lines: Lines<'_>) -> (Kind, usize) {
     if let Some((level, count)) = heading(lines, true) {
         return (Kind::Heading(level), count);
     }
-    let Some(first) = lines.first() else { return (Kind::Paragraph, 1) };
+    let Some((first, after)) = lines.split_first() else { return (Kind::Paragraph, 1) };
     if let Some(fence) = opens_fence(first.text) {
-        let inner = lines.iter().skip(1).take_while(|line| line.page == first.page);
+        let inner = after.take_while(|line| line.page == first.page);
         let inside = inner.clone().position(|line| closes_fence(line.text, fence)).map(|at| at + 1);
         return (Kind::Code, 1 + inside.unwrap_or_else(|| inner.count()));
     }
     if is_table(lines) {
-        let rows = lines.iter().take_while(|line| line.page == first.page && line.text.trim_start().starts_with('|'));
+        let rows = lines.take_while(|line| line.page == first.page && line.text.trim_start().starts_with('|'));
         return (Kind::Table, rows.count());
     }
     if is_item(first.text) {
@@ -162,14 +198,14 @@ fn block(lines: &[Line<'_>]) -> (Kind, usize) {
 }
 
 /// How many lines belong together until an empty one, another block, or a line that `ends` them and stands flush left.
-fn paragraph(lines: &[Line<'_>], ends: impl Fn(&Line<'_>) -> bool) -> usize {
-    let page = lines.first().map(|line| line.page);
+fn paragraph(lines: Lines<'_>, ends: impl Fn(&Line<'_>) -> bool) -> usize {
+    let page = lines.place.page;
     let mut count = 0;
     let mut rest = lines;
     while let Some((line, after)) = rest.split_first() {
         let is_other = count > 0
-            && (Some(line.page) != page
-                || (!line.text.starts_with([' ', '\t']) && ends(line))
+            && (line.page != page
+                || (!line.text.starts_with([' ', '\t']) && ends(&line))
                 || heading(rest, false).is_some()
                 || opens_fence(line.text).is_some()
                 || is_table(rest));
@@ -183,8 +219,9 @@ fn paragraph(lines: &[Line<'_>], ends: impl Fn(&Line<'_>) -> bool) -> usize {
 }
 
 /// The heading that starts at the first line: its level, and how many lines it takes. One that is underlined stands alone.
-fn heading(lines: &[Line<'_>], is_alone: bool) -> Option<(usize, usize)> {
-    let line = flush_left(lines.first()?.text)?;
+fn heading(lines: Lines<'_>, is_alone: bool) -> Option<(usize, usize)> {
+    let (first, after) = lines.split_first()?;
+    let line = flush_left(first.text)?;
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) {
         let rest = line.get(level..)?;
@@ -193,7 +230,8 @@ fn heading(lines: &[Line<'_>], is_alone: bool) -> Option<(usize, usize)> {
     }
     // A list item, a quote or a table row over a line of dashes is not a heading.
     let is_prose = line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '(' | '['));
-    let under = flush_left(lines.get(1)?.text)?.trim_end();
+    let (second, _) = after.split_first()?;
+    let under = flush_left(second.text)?.trim_end();
     let level = match under.as_bytes().first()? {
         b'=' if under.bytes().all(|byte| byte == b'=') => 1,
         b'-' if under.len() > 1 && under.bytes().all(|byte| byte == b'-') => 2,
@@ -224,10 +262,10 @@ fn closes_fence(line: &str, (mark, at_least): (char, usize)) -> bool {
 }
 
 /// Whether a row stands over a row of dashes.
-fn is_table(lines: &[Line<'_>]) -> bool {
-    let starts = |at: usize| lines.get(at).map(|line| line.text.trim()).filter(|text| text.starts_with('|'));
+fn is_table(mut lines: Lines<'_>) -> bool {
+    let mut row = || lines.next().map(|line| line.text.trim()).filter(|text| text.starts_with('|'));
     let is_rule = |text: &str| text.contains('-') && text.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
-    starts(0).is_some() && starts(1).is_some_and(is_rule)
+    row().is_some() && row().is_some_and(is_rule)
 }
 
 fn is_item(line: &str) -> bool {
@@ -255,7 +293,7 @@ mod tests {
     }
 
     fn outline(text: &str) -> Vec<(Kind, &str, u32)> {
-        blocks(text, Markup::Markdown).into_iter().map(|block| (block.kind, &text[block.range], block.page)).collect()
+        blocks(text, Markup::Markdown).map(|block| (block.kind, &text[block.range], block.page)).collect()
     }
 
     fn headings(text: &str) -> Vec<(usize, String)> {
@@ -308,8 +346,7 @@ mod tests {
     #[test]
     fn a_plain_text_is_paragraphs() {
         let text = "# one\n- two\n\n\nthree\n\u{c}four";
-        let found: Vec<_> =
-            blocks(text, Markup::Plain).into_iter().map(|block| (&text[block.range], block.page)).collect();
+        let found: Vec<_> = blocks(text, Markup::Plain).map(|block| (&text[block.range], block.page)).collect();
         assert_eq!(found, [("# one\n- two", 1), ("three", 1), ("four", 2)]);
     }
 }

@@ -168,7 +168,7 @@ impl SearchEngine {
         job.wait(self.answer(job, query, top_k)).await?
     }
 
-    /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
+    /// Lets go of a version, so that its data can be removed. Blocks, until nobody searches or copies it.
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) {
         self.homes.shards.forget(&key(org, dataset, version));
     }
@@ -223,6 +223,18 @@ impl SearchEngine {
                 tracing::warn!(%dataset, "its texts stay on the Qdrant server: they are removed when QDRANT_URL is set again");
                 Ok(())
             }
+        }
+    }
+
+    /// Removes from a server what it has of indexes that are gone, and of those that were written for no version. Gives
+    /// how many those were.
+    ///
+    /// # Errors
+    /// The metadata cannot be read.
+    pub async fn tidy(&self) -> Result<usize> {
+        match &self.homes.cluster {
+            Some(cluster) => cluster.tidy().await,
+            None => Ok(0),
         }
     }
 

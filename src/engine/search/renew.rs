@@ -112,9 +112,6 @@ impl SearchEngine {
 
     async fn renew_all(&self, db: &Db, tried: &mut HashSet<Key>) -> Result<Renewed> {
         let mut renewed = Renewed::default();
-        if let Some(cluster) = &self.homes.cluster {
-            renewed.removed = cluster.tidy().await.unwrap_or_default();
-        }
         for org in store::orgs::list(db.pool()).await? {
             let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
             let keys: Vec<Key> = datasets.iter().filter_map(key).collect();

@@ -70,7 +70,7 @@ impl Shards {
         }))
     }
 
-    /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
+    /// Lets go of a version, so that its data can be removed. Blocks, until nobody searches or copies it.
     pub(super) fn forget(&self, key: &Key) {
         self.open.close(key);
     }

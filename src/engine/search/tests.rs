@@ -15,12 +15,20 @@ use super::shard::{Among, Shard};
 use super::shards::{asked, blocking};
 use super::*;
 use crate::base::clock::Clock;
-use crate::config::{Budgets, Limits};
+use crate::config::{Budgets, Config, Limits};
+use crate::engine::Engines;
+use crate::engine::agent::conversation::Questions;
+use crate::engine::datasets::{Datasets, Dependents};
 use crate::engine::ingest::text;
 use crate::engine::job::OnProgress;
+use crate::engine::llm::Models;
+use crate::engine::ontology::library::Library;
+use crate::engine::readers::Readers;
+use crate::engine::sql::{Results, SqlEngine};
 use crate::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::document::Document;
+use crate::store;
 
 /// Documents that are published as the version "v1".
 pub(super) fn dataset(clock: &Clock, org: &Org, name: &str) -> Dataset {
@@ -243,6 +251,69 @@ async fn a_forgotten_shard_is_closed() {
     world.engine.forget(world.org.id, dataset.id, "v1");
     assert_eq!(world.open.count(), 0);
     world.engine.forget(world.org.id, dataset.id, "v1");
+}
+
+/// Who erases and publishes datasets of a world, over metadata in a folder.
+fn datasets(world: &World, db: &Db) -> Datasets {
+    let (clock, readers) = (world.clock.clone(), Readers::default());
+    let sql = SqlEngine::new("no worker".into(), world.files.clone(), world.budget.clone());
+    let library = Library::new(db.clone(), clock.clone(), sql.clone(), readers.clone());
+    let models = Models::new(&Config::read(|_| None).unwrap(), db.clone(), clock.clone());
+    let questions = Questions::new(db.clone(), clock.clone(), sql.clone(), library, models, Engines::languages());
+    let results = Results::new(clock.clone());
+    let dependents = Dependents { sql, search: world.engine.clone(), results, questions };
+    Datasets::new(db.clone(), clock, world.files.clone(), dependents, readers, world.budget.keep)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_waits_until_a_shard_that_is_erased_can_be_closed() {
+    let world = World::new();
+    let (copied, other) =
+        (world.published("notes", &["Late planes."]).await, world.published("old", &["Bread."]).await);
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+    store::orgs::insert(&mut db.writer().await.unwrap(), &world.org).await.unwrap();
+    let mut tx = db.tenant(world.org.id).await.unwrap();
+    for dataset in [&copied, &other] {
+        store::datasets::put(&mut tx, dataset).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let datasets = datasets(&world, &db);
+    let erase = |dataset: &Dataset| {
+        let (datasets, pass, budget) = (datasets.clone(), world.pass(vec![]), world.budget.clone());
+        let (id, name) = (dataset.id, dataset.name.clone());
+        tokio::spawn(async move {
+            let job = Job::new(&pass, &budget, Duration::from_secs(60), CancellationToken::new(), None);
+            datasets.delete(&job, id, &name).await.unwrap();
+        })
+    };
+    // Somebody copies it, and takes their time.
+    let ((open, place), (go, gate)) = ((world.open.clone(), world.place(&copied)), std::sync::mpsc::channel::<()>());
+    let (tell, begun) = tokio::sync::oneshot::channel();
+    let copying = key(world.org.id, copied.id, "v1");
+    let copying = tokio::task::spawn_blocking(move || {
+        open.with(&copying, &place, |_| {
+            tell.send(()).unwrap();
+            // Ends when the other side is dropped.
+            let _gone = gate.recv();
+            Ok(())
+        })
+    });
+    begun.await.unwrap();
+    let erasing = erase(&copied);
+    let is_there = async || {
+        let mut read = db.read_tenant(world.org.id).await.unwrap();
+        store::datasets::by_id(&mut read, world.org.id, copied.id).await.unwrap().is_some()
+    };
+    while is_there().await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    tokio::time::timeout(Duration::from_secs(20), erase(&other)).await.expect("another waits for it").unwrap();
+    assert!(!erasing.is_finished() && world.place(&copied).exists() && !world.place(&other).exists());
+    drop(go);
+    copying.await.unwrap().unwrap();
+    erasing.await.unwrap();
+    assert!(!world.place(&copied).exists());
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::Result;
-use crate::ops::document_syncs::RunShown;
+use crate::ops::document_syncs::{RunShown, is_told};
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -98,7 +98,7 @@ impl Operation for AdminStats {
         let sync_of = |dataset: &Dataset| {
             let sync = syncs.iter().find(|sync| sync.name == dataset.name)?;
             let mut run = sync.run.clone();
-            if !may_mend {
+            if !(may_mend && is_told(job, sync)) {
                 // It may name what the caller does not see.
                 run.message.clear();
             }

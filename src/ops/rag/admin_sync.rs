@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Stats, TOOL};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
-use crate::model::access::Action;
+use crate::model::access::{Action, Want};
 use crate::model::error::Result;
-use crate::model::sync::State;
+use crate::model::sync::{DocumentSync, State};
+use crate::ops::document_syncs::is_seen;
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -56,6 +57,10 @@ impl Operation for AdminSync {
     };
     type Reply = Reply;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn target(&self) -> String {
         self.source_names.join(" ")
     }
@@ -66,7 +71,8 @@ impl Operation for AdminSync {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let began = Instant::now();
-        let (asked, job_id) = on.engines.syncs.request(job.pass.org(), &self.source_names).await?;
+        let seen = |sync: &DocumentSync| is_seen(job, sync);
+        let (asked, job_id) = on.engines.syncs.request(job.pass.org(), &self.source_names, seen).await?;
         let is_new = asked.iter().any(|sync| sync.run.job_id == job_id);
         let sources = asked.into_iter().map(|sync| Asked {
             source_name: sync.name,

@@ -21,6 +21,7 @@ use crate::model::dataset::Dataset;
 use crate::model::document::{Document, digest};
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{self, DocumentSync};
+use crate::ops::document_syncs::sees;
 use crate::ops::parts::cut;
 
 /// The least room that a text is begun in.
@@ -199,6 +200,7 @@ fn part(
         source_name: dataset.name.clone(),
         title: document.title,
         pk_json: sync::row_of(syncs, &dataset.name, &document.source_file)
+            .filter(|(mapping, _)| sees(job, &mapping.table, &[mapping.key.as_str()]))
             .map(|(mapping, key)| BTreeMap::from([(mapping.key.clone(), key.to_owned())])),
         body: None,
         body_offset: None,

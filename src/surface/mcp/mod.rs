@@ -194,7 +194,10 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
     }
     let (peek, body) = match read {
         Ok(read) => read,
-        Err(refused) => return refused.into_response(),
+        Err(refused) => {
+            let target = parts.method.as_str();
+            return mcp.unfit(&caller, target, &refused.id.clone(), refused.into_response()).await;
+        }
     };
     let id = peek.id();
     if !lease.is_open() && !peek.may_be_asked_of_a_closed_workspace(&parts.method) {
@@ -217,7 +220,8 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
     if let Err(contradiction) = compat::settle(&mut parts.headers, &peek, version, mcp.mode()) {
-        return rpc_error(StatusCode::BAD_REQUEST, &id, HEADER_MISMATCH, contradiction, Value::Null);
+        let refusal = rpc_error(StatusCode::BAD_REQUEST, &id, HEADER_MISMATCH, contradiction, Value::Null);
+        return mcp.unfit(&caller, peek.method().unwrap_or_default(), &id, refusal).await;
     }
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek, offered).await {
         return challenge;
@@ -338,10 +342,12 @@ impl Mcp {
         }
         let Some(session) = session.filter(|_| peek.is_request()) else { return Ok(None) };
         let key = Key::at_most(format!("{session} {id}"), 1);
-        self.answering.enter(&[key]).map(Some).map_err(|_| {
-            let message = "A request with this id is being answered. Each request has an id of its own.";
-            rpc_error(StatusCode::BAD_REQUEST, &id, -32600, message, Value::Null)
-        })
+        if let Ok(place) = self.answering.enter(&[key]) {
+            return Ok(Some(place));
+        }
+        let message = "A request with this id is being answered. Each request has an id of its own.";
+        let refusal = rpc_error(StatusCode::BAD_REQUEST, &id, -32600, message, Value::Null);
+        Err(self.unfit(caller, peek.method().unwrap_or_default(), &id, refusal).await)
     }
 
     /// What is sent on the stream of an answer besides what the library sends: news in a session, and what the log says of
@@ -388,6 +394,13 @@ impl Mcp {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+
+    /// The refusal of a message that is not as the protocol has it, on the record first.
+    async fn unfit(&self, caller: &Caller, target: &str, id: &Value, refusal: Response) -> Response {
+        let error = Error::invalid("message", "It is not as the protocol has it.");
+        let recorded = self.shared.gateway.refused(caller, "mcp.request", target, &error).await;
+        recorded.map_or_else(|error| unrecorded(id, &error), |()| refusal)
     }
 
     /// The same answer for a session that ended, never was, or is another's; a guess is on the record.

@@ -26,7 +26,7 @@ impl Said {
 
 /// A call's way in, with cancellation, and progress where the client asked for it.
 pub(super) fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {
-    Via { action, cancel: context.ct.clone(), on_progress: notifying(context), to_program: false }
+    Via { cancel: context.ct.clone(), on_progress: notifying(context), ..Via::new(action) }
 }
 
 /// The way in of a call that may go on when its request is answered: `cancel` ends it, and `said` keeps what it says of its
@@ -44,7 +44,7 @@ pub(super) fn outliving(
             notify(progress);
         }
     });
-    Via { action, cancel, on_progress: Some(on_progress), to_program: false }
+    Via { cancel, on_progress: Some(on_progress), ..Via::new(action) }
 }
 
 fn notifying(context: &RequestContext<RoleServer>) -> Option<OnProgress> {

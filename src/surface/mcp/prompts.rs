@@ -3,9 +3,12 @@
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
+use crate::base::id::Id;
 use crate::gateway::{Gateway, Sent, Via, WithId};
 use crate::model::caller::Caller;
+use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
+use crate::ops::connectivity::guide::Guide;
 use crate::ops::connectivity::guides::GUIDES;
 use crate::ops::connectivity::named;
 use crate::ops::connectivity::place::Place;
@@ -57,7 +60,36 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// One prompt, filled in. What it shows of data is read through the gateway, under the caller's rights.
+/// A prompt with its arguments.
+enum Asked {
+    Explore(Id<Dataset>),
+    /// By id or name.
+    About(Option<String>),
+    Connect(&'static Guide),
+}
+
+impl Asked {
+    fn read(name: &str, arguments: &serde_json::Map<String, Value>) -> Result<Self> {
+        let argument = |name: &str| {
+            let missing = || Error::invalid(name, format!("Give the argument {name}."));
+            arguments.get(name).and_then(Value::as_str).ok_or_else(missing)
+        };
+        match name {
+            "explore_dataset" => {
+                let id = argument("dataset_id")?.parse().map_err(|_| Error::dataset_not_found())?;
+                Ok(Self::Explore(id))
+            }
+            "ask_about" => {
+                let named = arguments.get("ontology_id").and_then(Value::as_str).filter(|named| !named.is_empty());
+                Ok(Self::About(named.map(str::to_owned)))
+            }
+            "connect_client" => Ok(Self::Connect(named(argument("platform")?)?)),
+            _ => Err(Error::invalid("name", "There is no such prompt. List the prompts.")),
+        }
+    }
+}
+
+/// One prompt, filled in, and on the record. What it shows of data is read through the gateway, under the caller's rights.
 ///
 /// # Errors
 /// `invalid_argument` for an unknown prompt, or an argument that is missing or unknown; those of what it reads.
@@ -69,13 +101,15 @@ pub(super) async fn get(
     place: &Place,
     via: Via,
 ) -> Result<GetPromptResult> {
-    let argument = |name: &str| {
-        let missing = || Error::invalid(name, format!("Give the argument {name}."));
-        arguments.get(name).and_then(Value::as_str).ok_or_else(missing)
+    let asked = match Asked::read(name, arguments) {
+        Ok(asked) => asked,
+        Err(error) => {
+            gateway.refused(caller, via.action, name, &error).await?;
+            return Err(error);
+        }
     };
-    let (description, text) = match name {
-        "explore_dataset" => {
-            let id = argument("dataset_id")?.parse().map_err(|_| Error::dataset_not_found())?;
+    let (description, text) = match asked {
+        Asked::Explore(id) => {
             let text = |schema: get_schema::Reply, request_id: &str| {
                 let json = WithId { reply: &schema, request_id }.text()?;
                 let schema = schema.one()?;
@@ -89,9 +123,8 @@ pub(super) async fn get(
             };
             ("Explore a dataset", gateway.write(caller, GetSchema::of(id), via, text).await?.reply)
         }
-        "ask_about" => {
-            let named = arguments.get("ontology_id").and_then(Value::as_str).filter(|named| !named.is_empty());
-            let ontology_id = named.map(|named| named.to_owned().into());
+        Asked::About(named) => {
+            let ontology_id = named.map(Into::into);
             let text = |known: Ontology, request_id: &str| {
                 let json = WithId { reply: &known, request_id }.text()?;
                 Ok(Sent::from(format!(
@@ -109,12 +142,11 @@ pub(super) async fn get(
                 gateway.write(caller, GetOntology { ontology_id, cursor: None }, via, text).await?.reply,
             )
         }
-        "connect_client" => {
-            let guide = named(argument("platform")?)?;
+        Asked::Connect(guide) => {
+            gateway.record(caller, via.action, &format!("{name} {}", guide.id)).await?;
             let text = format!("How do I connect {} to Dragoman?\n\n{}", guide.name, guide.filled(place).text());
             ("Connect a client", text)
         }
-        _ => return Err(Error::invalid("name", "There is no such prompt. List the prompts.")),
     };
     let message = PromptMessage::new_text(Role::User, text);
     Ok(GetPromptResult::new(vec![message]).with_description(description))

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::{acme, assert_same, found, id_of, searches, started};
 use crate::rag::{Acme, files};
+use crate::support::databases::postgres_url;
 use crate::support::program::{command, free_port};
 use crate::support::qdrant::Qdrant;
 use crate::support::service::{Service, operator};
@@ -280,12 +281,15 @@ async fn what_is_gone_is_gone_since_then_and_a_place_has_one_index_whoever_takes
         let [answers] = rows::placed(&mut tx, org).await.unwrap().try_into().unwrap();
         let found = rows::of_version(&mut tx, org, dataset, "v1").await.unwrap();
         assert_eq!(found.as_ref(), Some(&answers));
+        let all = [(dataset, "v1"), (dataset, "v2"), (Id::new(&service.clock), "v1")];
+        assert_eq!(rows::of_versions(&mut tx, org, &all).await.unwrap(), std::slice::from_ref(&answers));
+        assert_eq!(rows::of_versions(&mut tx, org, &all[1..]).await.unwrap(), []);
 
         let retired = rows::retire(&mut tx, org, dataset, Some("v1"), 3).await.unwrap();
         assert_eq!(retired.iter().map(|index| index.build).collect::<Vec<_>>(), [answers.build]);
         assert!(rows::retire(&mut tx, org, dataset, Some("v1"), 4).await.unwrap().is_empty());
-        rows::end(&mut tx, org, answers.build).await.unwrap();
-        rows::end(&mut tx, org, other.build).await.unwrap();
+        rows::end(&mut tx, org, answers.build, 5).await.unwrap();
+        rows::end(&mut tx, org, other.build, 0).await.unwrap();
         assert!(rows::retire(&mut tx, org, dataset, None, 5).await.unwrap().is_empty());
         let mut since: Vec<i64> = rows::gone(&mut tx, 9).await.unwrap().iter().map(|index| index.touched_at).collect();
         since.sort_unstable();
@@ -329,6 +333,7 @@ async fn who_imports_into_a_dataset_that_another_erases_meanwhile_learns_it() {
     let server = Qdrant::start().await;
     let acme = acme(&server).await;
     let held = server.hold_writes().await;
+    let before = server.writes_asked();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("offices.md");
     std::fs::write(&path, "# Offices\n\nThe office by the lake has moved.\n").unwrap();
@@ -336,18 +341,15 @@ async fn who_imports_into_a_dataset_that_another_erases_meanwhile_learns_it() {
     let op = Import { name: Some("offices".into()), if_exists: IfExists::Replace, files, ..Import::default() };
     let (gateway, caller) = (acme.service.gateway.clone(), operator(&acme.org));
     let importing = tokio::spawn(async move { gateway.call(&caller, op, Via::new("admin.call")).await.map(|_| ()) });
-    let is_written = async || {
-        let sql = "SELECT count(*) FROM cluster_indexes WHERE standing = 'written'";
-        let mut read = acme.service.db.read_everyone().await.unwrap();
-        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *read).await.unwrap() > 0
-    };
-    while held.is_some() && !is_written().await {
+    while held.is_some() && server.writes_asked() == before {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let op = DeleteDataset { dataset_id: id_of(&acme, "offices").await, name: "offices".into() };
     acme.service.gateway.call(&operator(&acme.org), op, Via::new("admin.call")).await.unwrap();
     // The program itself cannot be held: there the import may be the first.
     let was_held = held.is_some();
+    // What is written now is written after all was removed. Nor does whoever wrote it get to remove it.
+    server.refuse_deletes(true);
     drop(held);
     let refused = importing.await.unwrap().err();
     let is_told = |it: &Error| it.code != Code::InternalError && it.message.contains("was deleted");
@@ -355,5 +357,51 @@ async fn who_imports_into_a_dataset_that_another_erases_meanwhile_learns_it() {
     let mut read = acme.service.db.read_tenant(acme.org.id).await.unwrap();
     assert_eq!(dragoman::store::datasets::by_name(&mut read, acme.org.id, "offices").await.unwrap(), None);
     drop(read);
+    while was_held && server.deletes_refused() == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(!was_held || server.points().await > 7, "it came late");
+    server.refuse_deletes(false);
+    acme.service.clock.advance(Duration::from_secs(120));
+    acme.service.gateway.renew_once().await.unwrap();
+    assert_eq!(server.points().await, 7, "nothing of it is kept");
     acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_leaves_what_another_node_has_placed_and_is_about_to_name() {
+    let (server, database, key) = (Qdrant::start().await, postgres_url().await, "7".repeat(64));
+    let settings = [("DATABASE_URL", &*database), ("DRAGOMAN_MASTER_KEY", &*key), ("QDRANT_URL", server.url.as_str())];
+    let first = Service::with(&settings).await;
+    let org = first.workspace("acme").await.id;
+    let build = Id::new(&first.clock);
+    let index = ClusterIndex {
+        org,
+        build,
+        dataset: Id::new(&first.clock),
+        version: "v1".into(),
+        encoder: "e".into(),
+        terms: "t".into(),
+        cutter: "c".into(),
+        points: 1,
+        chain: Chain::whole(build),
+        standing: Standing::Written,
+        touched_at: first.clock.now(),
+    };
+    let mut tx = first.db.tenant(org).await.unwrap();
+    rows::insert(&mut tx, &index).await.unwrap();
+    assert!(rows::place(&mut tx, &index, first.clock.now()).await.unwrap());
+    tx.commit().await.unwrap();
+
+    let second = Service::with(&settings).await;
+    let answers = async || {
+        second.gateway.renew_once().await.unwrap();
+        let mut read = second.db.read_tenant(org).await.unwrap();
+        rows::of_version(&mut read, org, index.dataset, "v1").await.unwrap().is_some()
+    };
+    assert!(answers().await, "somebody may name it yet");
+    second.clock.advance(Duration::from_secs(660));
+    assert!(!answers().await, "nobody will");
+    first.stop().await;
+    second.stop().await;
 }

@@ -1,5 +1,8 @@
 //! Documents added to those that are there: what stays, what is replaced, and what is there already.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use dragoman::model::access::Role;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -128,4 +131,54 @@ async fn a_bad_file_among_those_that_are_added_changes_nothing() {
         assert_eq!(stats["sources"][0]["docs"], json!(1), "{stats}");
     })
     .await;
+}
+
+/// How many documents each version has, of those that are not all there; in a turn of its own at writing.
+async fn between(service: &Service, all: i64) -> Vec<(String, i64)> {
+    let mut turn = service.db.begin().await.unwrap();
+    let sql = "SELECT version, COUNT(*) FROM version_documents GROUP BY version";
+    let counts: Vec<(String, i64)> = sqlx::query_as(sql).fetch_all(&mut *turn).await.unwrap();
+    counts.into_iter().filter(|(_, count)| (2..all).contains(count)).collect()
+}
+
+/// SQLite has one writer, and no call is answered before its row of the record is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn others_write_while_a_version_of_many_documents_comes_and_another_goes() {
+    let service = Service::with(&[("DRAGOMAN_VERSIONS", "1")]).await;
+    let org = service.workspace("acme").await;
+    let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+    bring(&service, &writer, "replace", &[("first.md", "# First\n\nThe first of many.\n")]).await;
+    let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+        INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, digest)
+        SELECT org_id, printf('%08d', i) || substr(id, 9), dataset_id, version, '', i || '.md', 'text', 0,
+               printf('%08d', i) || substr(document_id, 9), '' FROM documents, n";
+    let kept = "INSERT INTO version_documents (org_id, dataset_id, version, row_id)
+        SELECT org_id, dataset_id, version, id FROM documents WHERE source_file <> 'first.md'";
+    let mut written = service.db.begin().await.unwrap();
+    for sql in [many, kept] {
+        sqlx::query(sql).execute(&mut *written).await.unwrap();
+    }
+    written.commit().await.unwrap();
+
+    let second = [("second.md", "# Second\n\nAnother one.\n")];
+    let mut seen = BTreeSet::new();
+    let bringing = bring(&service, &writer, "append", &second);
+    tokio::pin!(bringing);
+    let (status, made) = loop {
+        tokio::select! {
+            brought = &mut bringing => break brought,
+            counts = between(&service, 2_001) => seen.extend(counts),
+        }
+    };
+    assert_eq!((status, &made["documents"]["total"]), (200, &json!(2_002)), "{made}");
+    // What was read until then goes when it is read no more.
+    let left = || sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM version_documents").fetch_one(service.db.pool());
+    let gone = async {
+        while left().await.unwrap() > 2_002 {
+            seen.extend(between(&service, 2_001).await);
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the version before goes");
+    let versions: BTreeSet<&String> = seen.iter().map(|(version, _)| version).collect();
+    assert_eq!(versions.len(), 2, "one was seen to come and one to go: {seen:?}");
 }

@@ -1,5 +1,6 @@
 //! Deletion of a dataset: who may, and that nothing of it is left.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dragoman::model::access::Role;
@@ -9,6 +10,7 @@ use serde_json::json;
 use super::{files, get, import, sql};
 use crate::console::{person, send, token as csrf};
 use crate::site::location;
+use crate::support::databases::postgres_url;
 use crate::support::service::Service;
 use crate::tenancy::{both, code};
 
@@ -99,6 +101,47 @@ async fn what_a_dead_process_had_deleted_is_in_no_file_after_the_next_start() {
     let service = Service::with(&[("DRAGOMAN_DATA_DIR", left.path().to_str().unwrap())]).await;
     assert_eq!(with_canary(&service), Vec::<String>::new());
     service.stop().await;
+}
+
+/// A call that ends after the metadata say that datasets are deleted, and before their files are.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_that_died_had_deleted_leaves_the_folder_without_a_start() {
+    both(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let table = import(&service, &org, "sales.csv", b"a\n1\n").await;
+        let texts = import(&service, &org, "plans.md", b"# Plans\n\nThe pump leaks.\n").await;
+        let kept = import(&service, &org, "kept.csv", b"a\n1\n").await;
+        let mut tx = service.db.tenant(org.id).await.unwrap();
+        for id in [table, texts] {
+            assert!(store::datasets::delete(&mut tx, org.id, id.parse().unwrap()).await.unwrap());
+        }
+        tx.commit().await.unwrap();
+        let folder = service.config.data_dir.join(format!("workspaces/{}", org.id));
+        let is_kept = |file: &PathBuf| file.starts_with(folder.join("tables").join(&kept));
+        service.gateway.renew_once().await.unwrap();
+        let left = files(&folder);
+        assert!(left.len() == 1 && left.iter().all(is_kept), "{left:?}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_at_one_node_leaves_the_folders_of_the_others() {
+    let (database, key) = (postgres_url().await, "7".repeat(64));
+    let settings = [("DATABASE_URL", &*database), ("DRAGOMAN_MASTER_KEY", &*key)];
+    let (first, second) = (Service::with(&settings).await, Service::with(&settings).await);
+    let org = first.workspace("acme").await;
+    let id = import(&first, &org, "plans.md", b"# Plans\n\nThe pump leaks.\n").await;
+    second.gateway.renew_once().await.unwrap();
+    let indexes = || files(&second.config.data_dir.join(format!("workspaces/{}/vectors", org.id)));
+    assert!(!indexes().is_empty(), "each node has an index of its own");
+    let (_, admin) = first.member(&org, "ada@example.com", Role::Admin).await;
+    let (status, body) = first.manage(&admin, "DELETE", &format!("/datasets/{id}?name=plans"), None).await;
+    assert_eq!(status, 200, "{body}");
+    second.gateway.renew_once().await.unwrap();
+    assert_eq!(indexes(), Vec::<PathBuf>::new());
+    first.stop().await;
+    second.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,7 @@ mod leaving;
 mod overtaken;
 mod pages;
 mod profiles;
+mod unanswered;
 mod upgraded;
 mod versions;
 

@@ -4,12 +4,14 @@
 use std::io::Write as _;
 
 use dragoman::engine::extract;
+use dragoman::store::Db;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{HANDBOOKS, House, changed, data, zipped};
 use crate::sql::bombs::Watch;
+use crate::support::program::{Program, command, free_port};
 
 /// Megabytes that a query may have in a house whose workers are watched: they are known by it.
 const MEMORY_MB: u64 = 1_030;
@@ -202,6 +204,52 @@ async fn small_files_that_ask_for_much_memory_get_no_more_than_a_worker_has() {
     let peaks = watch.end();
     let most = peaks.values().max().copied().unwrap_or_default();
     assert!((256 << 20..=(MEMORY_MB + 1_024) << 20).contains(&most), "{peaks:?}");
+}
+
+/// Text, metadata and names are in the memory of the service itself, which all workspaces share.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_files_say_of_themselves_and_lines_of_nothing_take_little_memory_of_the_service() {
+    let (data, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // In the memory of the first is the load of the demo.
+    Program::start(data.path(), free_port()).await.stop().await;
+    let program = Program::start(data.path(), free_port()).await;
+    let import = async |file: &str, bytes: String| -> i64 {
+        let path = files.path().join(file);
+        std::fs::write(&path, bytes).unwrap();
+        let name = file.split('.').next().unwrap();
+        let mut command = command(data.path());
+        command.arg("import").arg(&path).args(["--workspace", "demo", "--name", name, "--json"]);
+        let said = command.output().await.unwrap();
+        let reply: Value = serde_json::from_slice(&said.stdout)
+            .unwrap_or_else(|_| panic!("{file}: {}", String::from_utf8_lossy(&said.stderr)));
+        reply["bytes"].as_i64().unwrap()
+    };
+    let words = "Pilots board the ship at noon and leave it at the lock. ".repeat(700);
+    let plain = import("words.md", words.clone()).await;
+    let before = program.peak();
+
+    let named = (0..40).map(|n| format!("b{n}: *t\n")).collect::<String>();
+    let others = (0..50).map(|n| format!("d{n}: &d{n} 1\n")).collect::<String>();
+    let (one, many) = ("x".repeat(800), ["*s"; 250].join(", "));
+    let aliases = format!("---\na: &s {one}\nt: &t [{many}]\n{named}{others}---\n{words}\n");
+    let name = "n".repeat(1 << 20);
+    let mail = format!(
+        "From: a@b.c\nTo: d@e.f\nSubject: Names\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=X\n\n--X\n\n\
+         See it.\n--X\nContent-Type: text/plain; name=\"{name}.txt\"\n\
+         Content-Disposition: attachment; filename=\"{name}.txt\"\n\n{words}\n--X--\n"
+    );
+    let lines = format!("Begin.\n{}# End\n\nThe last line.\n", "\n".repeat(8 << 20));
+    for (file, bytes) in [("aliases.md", aliases), ("names.eml", mail), ("lines.md", lines)] {
+        let made = import(file, bytes).await;
+        assert!(made < plain + (4 << 20), "{file}: {made} bytes, and {plain} of its words alone");
+    }
+    let more = program.peak().saturating_sub(before);
+    assert!(more < 192 << 20, "{} MiB more", more >> 20);
+    let db = Db::open_sqlite(&Db::file(data.path())).await.unwrap();
+    let longest = "SELECT MAX(LENGTH(source_file)) FROM documents";
+    let longest: i64 = sqlx::query_scalar(longest).fetch_one(db.pool()).await.unwrap();
+    assert!((900..=1_000).contains(&longest), "{longest}");
+    program.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

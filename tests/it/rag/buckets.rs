@@ -10,7 +10,7 @@ use crate::support::s3::{KEY, Object, REGION, S3, SECRET};
 use crate::support::service::Service;
 
 async fn again(shop: &Shop) -> Value {
-    shop.ask("rag_admin_sync", json!({ "source_names": ["pages"] })).await;
+    shop.bring("pages").await;
     shop.ended("pages").await
 }
 

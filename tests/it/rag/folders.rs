@@ -9,12 +9,12 @@ use dragoman::model::access::{Role, Scope};
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
-use super::sync::{FIRST, Shop, counts, names};
+use super::sync::{FIRST, Shop, counts, names, syncs};
 use crate::support::databases::postgres_url;
 use crate::support::service::Service;
 
 async fn again(shop: &Shop) -> Value {
-    shop.ask("rag_admin_sync", json!({ "source_names": ["pages"] })).await;
+    shop.bring("pages").await;
     shop.ended("pages").await
 }
 
@@ -161,7 +161,6 @@ async fn a_folder_is_one_workspaces_and_others_do_not_learn_of_it() {
     assert_eq!(shop.set(two).await.0, 400);
     assert_eq!(set(&shop.admin, "handbook").await.0, 200);
     assert_eq!(counts(&shop.ended("pages").await), [1, 0, 0, 0, 1]);
-    let (_, listed) = shop.service.manage(&neighbour, "GET", "/document-syncs", None).await;
-    assert_eq!(listed["syncs"], json!([]));
+    assert_eq!(syncs(&shop.service, &other).await, json!([]));
     shop.service.stop().await;
 }

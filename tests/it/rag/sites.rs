@@ -9,12 +9,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dragoman::model::access::{Role, Scope};
+use dragoman::store;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::sync::{FIRST, Shop, counts, names};
+use super::sync::{FIRST, Shop, counts, names, syncs};
 use crate::support::databases::postgres_url;
 use crate::support::service::Service;
 
@@ -139,7 +140,7 @@ pub(super) fn page(title: &str, text: &str) -> String {
 }
 
 async fn again(shop: &Shop) -> Value {
-    let asked = shop.ask("rag_admin_sync", json!({ "source_names": ["pages"] })).await;
+    let asked = shop.bring("pages").await;
     let run = shop.ended("pages").await;
     assert_eq!(run["job_id"], asked["job_id"], "{run}");
     run
@@ -333,8 +334,7 @@ async fn only_sites_that_are_public_or_opened_for_the_workspace_are_kept() {
 
     assert_eq!(set(&shop.admin).await, 200);
     assert_eq!(counts(&shop.ended("pages").await), [1, 0, 0, 0, 1]);
-    let (_, listed) = shop.service.manage(&neighbour, "GET", "/document-syncs", None).await;
-    assert_eq!(listed["syncs"], json!([]));
+    assert_eq!(syncs(&shop.service, &third).await, json!([]));
     shop.service.stop().await;
 }
 
@@ -358,6 +358,11 @@ async fn a_site_that_cannot_be_understood_is_left_as_it_was() {
     let nested = format!("<sitemapindex><sitemap><loc>{own}?x={{}}</loc></sitemap></sitemapindex>");
     site.put("/sitemap.xml", nested.replace("{}", "1"));
     failed(again(&shop).await, "names no page").await;
+    let many: String = (0..201).map(|number| format!("<sitemap><loc>{own}?x={number}</loc></sitemap>")).collect();
+    site.put("/sitemap.xml", format!("<sitemapindex>{many}</sitemapindex>"));
+    site.asked();
+    failed(again(&shop).await, "leads to more than 200 sitemaps").await;
+    assert_eq!(site.asked(), ["/robots.txt", "/sitemap.xml"], "none of them is read");
     site.set("/robots.txt", down.clone());
     failed(again(&shop).await, "robots.txt cannot be read").await;
     site.put("/robots.txt", "User-agent: dragoman\nDisallow: /\n");
@@ -366,11 +371,17 @@ async fn a_site_that_cannot_be_understood_is_left_as_it_was() {
     let pages: Vec<String> = (0..12).map(|number| format!("/{number}")).collect();
     let listed: Vec<(&str, &str)> = pages.iter().map(|page| (page.as_str(), "")).collect();
     site.list("/sitemap.xml", &listed);
-    for page in &pages {
+    site.put("/0", page("First", "The only page that is answered."));
+    for page in pages.iter().skip(1) {
         site.set(page, down.clone());
     }
     site.asked();
-    failed(again(&shop).await, "did not answer for 10 of them").await;
-    assert_eq!(site.asked().len(), 12, "it is left alone then");
+    let run = again(&shop).await;
+    assert_eq!(counts(&run), [1, 0, 0, 0, 1], "what was read before stays: {run}");
+    failed(run, "did not answer for 10 of them").await;
+    assert_eq!(site.asked().len(), 13, "it is left alone then");
+    let record = store::audit::newest(&shop.service.db, Some(shop.org.id), 50).await.unwrap();
+    let (_, entry) = record.into_iter().find(|(_, entry)| entry.action == "admin.document.sync").unwrap();
+    assert_eq!((entry.outcome.as_str(), entry.rows), ("source_unavailable", 1));
     shop.service.stop().await;
 }

@@ -1,7 +1,7 @@
 //! Documents that are kept from tables: rows come, change and go, and their documents with them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dragoman::base::clock::Clock;
@@ -12,7 +12,10 @@ use dragoman::model::access::{Role, Scope};
 use dragoman::model::document::Changes;
 use dragoman::model::org::Org;
 use dragoman::model::sync::{DocumentSync, Mapping, Origin, Run, State};
+use dragoman::ops::document_syncs::ListSyncs;
 use dragoman::ops::publish::Publish;
+use dragoman::ops::rag::admin_sync::AdminSync;
+use dragoman::ops::update_dataset::UpdateDataset;
 use dragoman::store;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -20,9 +23,9 @@ use serde_json::{Value, json};
 
 use crate::console::{person, send};
 use crate::site::Browser;
-use crate::sources::{OPEN, Ready};
+use crate::sources::{OPEN, Ready, Shop as Server};
 use crate::support::databases::both;
-use crate::support::service::{Service, operator};
+use crate::support::service::{Service, as_json, operator};
 
 pub(super) const FIRST: &str = "id,title,body,changed\n\
     1,Returns,Goods may be sent back within thirty days.,2024-01-01\n\
@@ -58,12 +61,18 @@ impl Shop {
         self.service.manage(&self.admin, "POST", "/document-syncs", Some(sync)).await
     }
 
+    /// Asks for a run as the workspace's own people do.
+    pub(super) async fn bring(&self, name: &str) -> Value {
+        let op = AdminSync { source_names: vec![name.to_owned()] };
+        as_json(self.service.gateway.call(&operator(&self.org), op, Via::new("admin.call")).await).unwrap()
+    }
+
     /// A dataset's last run, once it is over.
     pub(super) async fn ended(&self, name: &str) -> Value {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
-            let (_, listed) = self.service.manage(&self.admin, "GET", "/document-syncs", None).await;
-            let sync = listed["syncs"].as_array().unwrap().iter().find(|sync| sync["name"] == name);
+            let listed = syncs(&self.service, &self.org).await;
+            let sync = listed.as_array().unwrap().iter().find(|sync| sync["name"] == name);
             let run = &sync.unwrap_or_else(|| panic!("{listed}"))["run"];
             if run["state"] == "done" || run["state"] == "failed" {
                 return run.clone();
@@ -102,6 +111,12 @@ impl Shop {
         })
         .collect()
     }
+}
+
+/// The syncs of a workspace as its own people see them: clients hear of those alone whose datasets are published.
+pub(super) async fn syncs(service: &Service, org: &Org) -> Value {
+    let listed = service.gateway.call(&operator(org), ListSyncs {}, Via::new("admin.call")).await;
+    as_json(listed).unwrap()["syncs"].clone()
 }
 
 pub(super) fn names(found: &BTreeSet<(String, String)>) -> Vec<&str> {
@@ -198,6 +213,56 @@ async fn what_rows_say_beside_their_text_narrows_searches_and_a_document_leads_t
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rows_that_say_very_much_of_themselves_fill_no_reply() {
+    const ROWS: usize = 12;
+    let columns: Vec<String> = (0..20).map(|n| format!("m{n}")).collect();
+    let wide = (0..20).map(|n| "é".repeat(if n == 0 { 60_000 } else { 600 })).collect::<Vec<_>>().join(",");
+    let row = |n: usize| format!("{n},Ship {n} waits at the lock.,{wide}\n");
+    let rows = format!("id,body,{}\n{}", columns.join(","), (0..ROWS).map(row).collect::<String>());
+    let shop = Shop::open(Service::start().await, &rows).await;
+    let set = json!({ "name": "texts", "table": "posts", "key": "id", "text": ["body"], "metadata": columns });
+    assert_eq!(shop.set(set).await.0, 200);
+    let run = shop.ended("texts").await;
+    assert_eq!(counts(&run), [12, 0, 0, 0, 12], "{run}");
+    shop.publish("texts").await;
+    let most = shop.service.config.limits.budgets.reply_bytes;
+    // Every page has something, and the last one ends.
+    let all = async |tool: &str, mut arguments: Value, listed: &str| -> Vec<Value> {
+        let mut all = Vec::new();
+        loop {
+            let reply = shop.ask(tool, arguments.clone()).await;
+            let page = reply[listed].as_array().unwrap();
+            assert!(!page.is_empty() && reply.to_string().len() <= most, "{tool}: {}", page.len());
+            all.extend(page.iter().cloned());
+            match reply.get("next_cursor") {
+                Some(next) => arguments["cursor"] = next.clone(),
+                None => return all,
+            }
+        }
+    };
+    let hits = all("rag_search_fts", json!({ "query": "lock", "k": 50 }), "results").await;
+    let ids: BTreeSet<&str> = hits.iter().map(|hit| hit["doc_id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), ROWS);
+    let said = hits[0]["metadata"]["document"]["m0"].as_str().unwrap();
+    assert_eq!(said, format!("{}…", "é".repeat(500)));
+    let docs = all("rag_get_docs", json!({ "doc_ids": ids }), "docs").await;
+    assert_eq!(docs.len(), ROWS);
+    assert!(docs.iter().all(|doc| doc["metadata"]["m0"] == said && doc["body"].is_string()));
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_no_document_can_be_called_by_is_refused() {
+    let rows = format!("id,body,number\n{},Words.,1\n", "k".repeat(2_000));
+    let shop = Shop::open(Service::start().await, &rows).await;
+    assert_eq!(shop.set(json!({ "name": "texts", "table": "posts", "key": "id", "text": ["body"] })).await.0, 200);
+    let run = shop.ended("texts").await;
+    let said = run["message"].as_str().unwrap();
+    assert!(run["state"] == "failed" && said.contains("id of posts has a value of 2000 bytes"), "{run}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_kept_is_said_by_its_name() {
     let shop = Shop::open(Service::start().await, "id,kind,body\n1,a,x\n2,a,x\n").await;
     let set =
@@ -244,27 +309,28 @@ fn holders(folder: &Path) -> Vec<Pid> {
     numbers.filter(holds).map(Pid::from_raw).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_run_leaves_no_worker_that_holds_a_table_which_was_erased_meanwhile() {
+/// A run whose first statement waits for a worker that stands still, the worker, and the folder of the table.
+async fn standing(sync: Value) -> (Shop, Pid, PathBuf) {
     let shop = Shop::open(Service::with(&[("DRAGOMAN_SQL_KNOWN_MB", "0")]).await, FIRST).await;
-    assert_eq!(shop.set(posts()).await.0, 200);
+    assert_eq!(shop.set(sync).await.0, 200);
     shop.ended("texts").await;
     let (id, data) = (shop.dataset("posts").await, shop.service.config.data_dir.canonicalize().unwrap());
     let folder = data.join(format!("workspaces/{}/tables/{id}", shop.org.id));
     let [worker] = holders(&folder)[..] else { panic!("one worker") };
-
-    // It has the first statement of the next run, and answers it when the table is gone.
     kill(worker, Signal::SIGSTOP).unwrap();
-    shop.ask("rag_admin_sync", json!({ "source_names": ["texts"] })).await;
+    shop.bring("texts").await;
     let end = Instant::now() + Duration::from_secs(30);
-    let state = async || {
-        let (_, listed) = shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await;
-        listed["syncs"][0]["run"]["state"].clone()
-    };
-    while state().await == "waiting" {
+    while syncs(&shop.service, &shop.org).await[0]["run"]["state"] == "waiting" {
         assert!(Instant::now() < end, "the run does not begin");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    (shop, worker, folder)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_leaves_no_worker_that_holds_a_table_which_was_erased_meanwhile() {
+    let (shop, worker, folder) = standing(posts()).await;
+    let (id, end) = (shop.dataset("posts").await, Instant::now() + Duration::from_secs(30));
     let path = format!("/datasets/{id}?name=posts");
     let (status, gone) = shop.service.manage(&shop.admin, "DELETE", &path, None).await;
     assert_eq!(status, 200, "{gone}");
@@ -274,6 +340,72 @@ async fn a_run_leaves_no_worker_that_holds_a_table_which_was_erased_meanwhile() 
         assert!(Instant::now() < end, "a worker still holds it");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_brings_no_dataset_back_that_was_deleted_meanwhile() {
+    let mut all = posts();
+    all.as_object_mut().unwrap().remove("changed");
+    let (shop, worker, _) = standing(all).await;
+    shop.publish("texts").await;
+    let path = format!("/datasets/{}?name=texts", shop.dataset("texts").await);
+    let (status, gone) = shop.service.manage(&shop.admin, "DELETE", &path, None).await;
+    assert_eq!(status, 200, "{gone}");
+    let _one_that_was_let_go_of_already = kill(worker, Signal::SIGCONT);
+    let end = Instant::now() + Duration::from_secs(60);
+    let runs = async || {
+        let record = store::audit::newest(&shop.service.db, Some(shop.org.id), 500).await.unwrap();
+        record.iter().filter(|(_, entry)| entry.action == "admin.document.sync").count()
+    };
+    while runs().await < 2 {
+        assert!(Instant::now() < end, "the run does not end");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut read = shop.service.db.read_tenant(shop.org.id).await.unwrap();
+    assert!(store::datasets::by_name(&mut read, shop.org.id, "texts").await.unwrap().is_none());
+    drop(read);
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_hears_of_the_syncs_whose_datasets_it_sees() {
+    let shop = Shop::open(Service::start().await, FIRST).await;
+    for name in ["open_texts", "own_texts"] {
+        let mut sync = posts();
+        sync["name"] = name.into();
+        assert_eq!(shop.set(sync).await.0, 200);
+        shop.ended(name).await;
+    }
+    let listed = async || shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await.1["syncs"].clone();
+    assert_eq!(listed().await, json!([]));
+    let none = shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
+    assert_eq!((&none["accepted"], &none["sources"]), (&json!(false), &json!([])), "{none}");
+    let refused = async |name: &str| {
+        let (failed, body) = shop.service.tool(&shop.admin, "rag_admin_sync", json!({ "source_names": [name] })).await;
+        assert!(failed, "{body}");
+        body["error"]["message"].as_str().unwrap().replace(name, "…")
+    };
+    assert_eq!(refused("own_texts").await, refused("no_texts").await, "it is as one that is not there");
+
+    shop.publish("open_texts").await;
+    let seen = listed().await;
+    assert_eq!((seen.as_array().unwrap().len(), &seen[0]["name"]), (1, &json!("open_texts")), "{seen}");
+    let others = refused("no_texts").await;
+    assert!(others.contains("open_texts") && !others.contains("own_texts"), "{others}");
+    let (_, document) = shop.found("planes").await.pop_first().unwrap();
+    let key = async || shop.ask("rag_get_docs", json!({ "doc_ids": [document] })).await["docs"][0]["pk_json"].clone();
+    assert_eq!(key().await, json!({ "id": "3" }));
+
+    // The definition and the key name a column that it does not see any more; the dataset is there as before.
+    let hide = json!({ "dataset_id": shop.dataset("posts").await, "hidden": { "id": true } });
+    let op: UpdateDataset = serde_json::from_value(hide).unwrap();
+    shop.service.gateway.call(&operator(&shop.org), op, Via::new("admin.call")).await.unwrap();
+    assert_eq!((listed().await, key().await), (json!([]), Value::Null));
+    let asked = shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
+    assert_eq!(asked["sources"].as_array().unwrap().len(), 1, "{asked}");
+    assert_eq!(asked["sources"][0]["source_name"], "open_texts");
+    assert_eq!(syncs(&shop.service, &shop.org).await.as_array().unwrap().len(), 2, "people see all");
     shop.service.stop().await;
 }
 
@@ -295,8 +427,7 @@ async fn a_document_is_removed_alone_and_a_dataset_with_what_keeps_it() {
 
     let (status, gone) = delete(format!("/datasets/{dataset}?name=texts")).await;
     assert_eq!(status, 200, "{gone}");
-    let (_, listed) = shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await;
-    assert_eq!(listed["syncs"], json!([]), "nothing brings it back");
+    assert_eq!(syncs(&shop.service, &shop.org).await, json!([]), "nothing brings it back");
     let none = shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
     assert_eq!(none["accepted"], json!(false), "{none}");
     shop.service.stop().await;
@@ -389,11 +520,27 @@ async fn a_table_of_a_remote_engine_is_followed_in_its_own_dialect() {
     let change = "DELETE FROM orders WHERE id <= 3; UPDATE orders SET total = 7, placed = placed + interval '3 years' \
                   WHERE id = 9; INSERT INTO orders VALUES (2000, 1, 5, now())";
     ready.shop.admin(change).await;
-    shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
+    shop.bring("texts").await;
     let run = shop.ended("texts").await;
     assert_eq!(counts(&run)[..2], [1, 1], "{run}");
     assert_eq!((&run["changes"]["removed"], &run["changes"]["total"]), (&json!(3), &json!(998)), "{run}");
     assert!(run["changes"]["unchanged"].as_u64().unwrap() <= 1, "what did not change is not read again: {run}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_gives_more_rows_than_it_counts_is_not_followed_without_end() {
+    let (service, server) = (Service::with(&[OPEN]).await, Server::open().await);
+    let endless = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 100000 + n AS id, 'x' AS body \
+                   FROM generate_series(1, 20000) n";
+    server.admin(&format!("CREATE VIEW endless AS {endless}; GRANT SELECT ON endless TO {}", server.reader)).await;
+    let ready = Ready::with(&service, server).await;
+    let shop = Shop { service, org: ready.org.clone(), admin: ready.admin.clone() };
+    let (status, set) = shop.set(json!({ "name": "texts", "table": "endless", "key": "id", "text": ["body"] })).await;
+    assert_eq!(status, 200, "{set}");
+    let run = shop.ended("texts").await;
+    let message = "endless gives more than 200000 rows, which are kept as documents at most.";
+    assert_eq!((&run["state"], &run["message"]), (&json!("failed"), &json!(message)), "{run}");
     shop.service.stop().await;
 }
 

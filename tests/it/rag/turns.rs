@@ -8,9 +8,11 @@ use dragoman::model::org::Org;
 use dragoman::model::sync::{DocumentSync, Origin, Run, State};
 use dragoman::store::{self, Db};
 use serde_json::{Value, json};
+use sqlx::{AnyConnection, Connection as _};
 
 use super::sites::{Page, Site, page};
-use super::sync::{FIRST, Shop, counts};
+use super::sync::{FIRST, Shop, counts, syncs};
+use crate::sources::{OPEN, Ready, Shop as Server};
 use crate::support::program::{Program, free_port};
 use crate::support::service::Service;
 
@@ -26,10 +28,28 @@ async fn soon<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
     }
 }
 
-/// The run of the only sync of a workspace, as its admin sees it.
-async fn run_of(service: &Service, admin: &str) -> Value {
-    let (_, listed) = service.manage(admin, "GET", "/document-syncs", None).await;
-    listed["syncs"][0]["run"].clone()
+/// The run of the only sync of a workspace.
+async fn run_of(service: &Service, org: &Org) -> Value {
+    syncs(service, org).await[0]["run"].clone()
+}
+
+/// Keeps documents from a site, as an admin of a workspace; gives the run.
+async fn follow(service: &Service, org: &Org, site: &Site) -> Value {
+    let admin = service.access_token(org, Role::Admin, &Scope::ALL).await;
+    let (status, set) = service.manage(&admin, "POST", "/document-syncs", Some(site.sync(&[]))).await;
+    assert_eq!(status, 200, "{set}");
+    set["run"].clone()
+}
+
+/// Lets ten minutes go by for runs that are held.
+async fn ten_minutes(service: &Service) {
+    service.clock.advance(Duration::from_secs(600));
+    soon("both lanes are held", async || {
+        let leases = "SELECT MIN(leased_until) FROM document_syncs WHERE state = 'running'";
+        let until: i64 = sqlx::query_scalar(leases).fetch_one(service.db.pool()).await.unwrap();
+        (until > service.clock.now()).then_some(())
+    })
+    .await;
 }
 
 /// A site of so many pages, of which the last ones are held.
@@ -52,25 +72,13 @@ async fn two_slow_sites_do_not_hold_a_third_sync() {
     let mut shop = Shop::open(Service::with(&[("DRAGOMAN_SYNC_PRIVATE_SITES", &private)]).await, FIRST).await;
     let service = shop.service;
     let (one, two) = (service.workspace("one").await, service.workspace("two").await);
-    let admin = async |org: &Org| service.access_token(org, Role::Admin, &Scope::ALL).await;
     for (org, site) in [(&one, &slow), (&two, &slower)] {
-        let admin = admin(org).await;
-        let (status, set) = service.manage(&admin, "POST", "/document-syncs", Some(site.sync(&[]))).await;
-        assert_eq!(status, 200, "{set}");
+        follow(&service, org, site).await;
         site.until("/000").await;
     }
-    let (status, set) = service.manage(&shop.admin, "POST", "/document-syncs", Some(third.sync(&[]))).await;
-    assert_eq!((status, &set["run"]["state"]), (200, &json!("waiting")), "{set}");
+    assert_eq!(follow(&service, &shop.org, &third).await["state"], "waiting");
 
-    service.clock.advance(Duration::from_secs(600));
-    let (one, two) = (admin(&one).await, admin(&two).await);
-    shop.admin = admin(&shop.org).await;
-    soon("both lanes are held", async || {
-        let leases = "SELECT MIN(leased_until) FROM document_syncs WHERE state = 'running'";
-        let until: i64 = sqlx::query_scalar(leases).fetch_one(service.db.pool()).await.unwrap();
-        (until > service.clock.now()).then_some(())
-    })
-    .await;
+    ten_minutes(&service).await;
     slow.permits.add_permits(1);
     slower.permits.add_permits(1);
     third.until("/000").await;
@@ -86,10 +94,10 @@ async fn two_slow_sites_do_not_hold_a_third_sync() {
     assert_eq!(shop.ended("pages").await["state"], "done");
 
     // Each goes on with what was not looked at, and is told as the one run that it is.
-    for (admin, site) in [(&one, &slow), (&two, &slower)] {
+    for (org, site) in [(&one, &slow), (&two, &slower)] {
         site.permits.add_permits(1);
         let run = soon("it ends", async || {
-            let run = run_of(&shop.service, admin).await;
+            let run = run_of(&shop.service, org).await;
             (run["state"] == "done").then_some(run)
         })
         .await;
@@ -98,6 +106,61 @@ async fn two_slow_sites_do_not_hold_a_third_sync() {
         assert_eq!(pages, ["/000", "/001"], "none is read twice");
     }
     shop.service.stop().await;
+}
+
+/// A view of 1,500 rows whose texts are given while nobody holds the lock 7.
+const LATE: &str = "
+CREATE TABLE notes (id int PRIMARY KEY);
+INSERT INTO notes SELECT generate_series(1, 1500);
+CREATE FUNCTION opened(id int) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN
+    WHILE NOT pg_try_advisory_lock_shared(7) LOOP PERFORM pg_sleep(0.02); END LOOP;
+    PERFORM pg_advisory_unlock_shared(7);
+    RETURN 'Note ' || id;
+END $$;
+CREATE VIEW late AS SELECT id, opened(id) AS body FROM notes;
+GRANT SELECT ON late TO ";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_table_gives_way_and_goes_on_behind_what_was_read() {
+    let (slow, third, server) = (slow_site(1, 1).await, slow_site(1, 1).await, Server::open().await);
+    let private = format!("one={},two={}", slow.origin, third.origin);
+    let settings = [OPEN, ("DRAGOMAN_SYNC_PRIVATE_SITES", private.as_str()), ("DRAGOMAN_SQL_SECONDS", "120")];
+    let service = Service::with(&settings).await;
+    server.admin(&format!("{LATE}{}", server.reader)).await;
+    let ready = Ready::with(&service, server).await;
+    let (one, two) = (service.workspace("one").await, service.workspace("two").await);
+    let database = ready.shop.cluster.url_of("postgres", &ready.shop.database);
+    let mut lock = AnyConnection::connect(&database).await.unwrap();
+    sqlx::raw_sql("DO $$ BEGIN PERFORM pg_advisory_lock(7); END $$").execute(&mut lock).await.unwrap();
+    let sync = json!({ "name": "texts", "table": "late", "key": "id", "text": ["body"] });
+    let (status, set) = service.manage(&ready.admin, "POST", "/document-syncs", Some(sync)).await;
+    assert_eq!(status, 200, "{set}");
+    soon("its rows are asked for", async || {
+        let waits =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+        (ready.shop.value(waits).await > 0).then_some(())
+    })
+    .await;
+    follow(&service, &one, &slow).await;
+    slow.until("/000").await;
+    assert_eq!(follow(&service, &two, &third).await["state"], "waiting");
+
+    ten_minutes(&service).await;
+    lock.close().await.unwrap();
+    third.until("/000").await;
+    let told = run_of(&service, &ready.org).await;
+    let message = "1000 of 1500 were looked at. It goes on when others have had their turn.";
+    assert_eq!((&told["state"], &told["message"]), (&json!("waiting"), &json!(message)), "{told}");
+    assert_eq!(counts(&told), [1000, 0, 0, 0, 1000], "{told}");
+    slow.permits.add_permits(1);
+    third.permits.add_permits(1);
+    let run = soon("it ends", async || {
+        let run = run_of(&service, &ready.org).await;
+        (run["state"] == "done").then_some(run)
+    })
+    .await;
+    assert_eq!(counts(&run), [1500, 0, 0, 0, 1500], "no row is read twice: {run}");
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,6 +55,11 @@ impl Program {
         self.status("VmRSS:") * 1024
     }
 
+    /// The most that it ever had.
+    pub fn peak(&self) -> usize {
+        self.status("VmHWM:") * 1024
+    }
+
     pub fn threads(&self) -> usize {
         self.status("Threads:")
     }

@@ -72,12 +72,17 @@ pub fn endless(service: &Service, token: &str) -> JoinHandle<reqwest::Result<req
 
 /// Calls until the call becomes a task: as soon as another's query holds the one place.
 pub async fn waiting(service: &Service, token: &str) -> Value {
+    waiting_for(service, token, "SELECT 1 AS one", &json!([[1]])).await
+}
+
+/// The same for any statement, with its rows.
+pub async fn waiting_for(service: &Service, token: &str, sql: &str, rows: &Value) -> Value {
     for _ in 0..50 {
-        let body = told(service, token, "tools/call", call("SELECT 1 AS one")).await;
+        let body = told(service, token, "tools/call", call(sql)).await;
         if body["result"]["resultType"] == "task" {
             return body["result"].clone();
         }
-        assert_eq!(body["result"]["structuredContent"]["rows"], json!([[1]]), "{body}");
+        assert_eq!(&body["result"]["structuredContent"]["rows"], rows, "{body}");
     }
     panic!("the endless query never began");
 }

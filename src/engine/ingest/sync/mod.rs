@@ -26,6 +26,7 @@ use self::folder::Shelf;
 pub use self::place::Places;
 use self::site::Visit;
 use super::{Edit, Ingest};
+use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::Secret;
 use crate::engine::job::Job;
@@ -34,20 +35,23 @@ use crate::model::document::{Changes, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{Checked, DocumentSync, Origin};
 use crate::model::version::How;
+use crate::store;
+use crate::store::tenant::Scoped;
 
 /// Bytes of texts that are published together, and documents.
 const BATCH_BYTES: usize = 32 << 20;
 const BATCH: usize = 20_000;
 /// Where all is known and is read and indexed, in the progress of the whole.
 const COUNTED: f64 = 0.02;
-/// The longest that it may take to list what a place has: others wait meanwhile.
+/// The longest that it may take to list what there is: others wait meanwhile.
 const LISTING: Duration = Duration::from_secs(20 * 60);
+/// How long it is read until others go first: two that are slow would keep all lanes otherwise.
+const TURN: Millis = 10 * 60_000;
 
 /// What a run came to.
 #[derive(Debug)]
 pub struct Synced {
-    pub changes: Changes,
-    /// Up to where changes are known now.
+    /// Up to where changes are known now, or where the run goes on.
     pub cursor: Option<String>,
     /// What could not be read, in words; empty when all was.
     pub message: String,
@@ -65,7 +69,7 @@ struct Run<'a> {
     bytes: usize,
     /// Those that are to go.
     gone: HashSet<Id<Document>>,
-    changes: Changes,
+    changes: &'a mut Changes,
 }
 
 impl Ingest {
@@ -96,20 +100,33 @@ impl Ingest {
         Ok(folder::own(self, job).await?.into_iter().map(|folder| folder.name).collect())
     }
 
-    /// Brings a dataset of documents up to its origin, or a long way there: a place is read for ten minutes at once, and the next
-    /// call goes on with what was not looked at since the run was asked for.
+    /// A transaction until whose end nobody sets the sync anew or deletes it.
+    ///
+    /// # Errors
+    /// `service_unavailable` when somebody has: what was read is of what is followed no more.
+    pub(super) async fn held(&self, sync: &DocumentSync) -> Result<Scoped> {
+        let mut tx = self.db.tenant(sync.org).await?;
+        if !store::syncs::is_running(&mut tx, sync).await? {
+            return Err(Error::unavailable(format!("What {} is kept from was set anew or deleted.", sync.name)));
+        }
+        Ok(tx)
+    }
+
+    /// Brings a dataset of documents up to its origin, or a long way there: an origin is read for ten minutes at once, and
+    /// the next call goes on with what was not looked at since the run was asked for. What is published counts in
+    /// `changes`, also where an error ends it.
     ///
     /// # Errors
     /// `invalid_argument` for what is not there any more, for a key that is none, and for a list that names nothing;
-    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages, files or objects, and a list that takes longer than 20
-    /// minutes; `source_unavailable` for a site that does not answer, a folder that cannot be read and a bucket that cannot be
-    /// listed; those of the table's engine, and of [`Ingest::import`]. What was published before stays.
-    pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
+    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages, files or objects, for keys of more than 64 MiB, and for
+    /// a list that takes longer than 20 minutes; `source_unavailable` for a site that does not answer, a folder that cannot
+    /// be read and a bucket that cannot be listed; `service_unavailable` when the sync was set anew or deleted meanwhile;
+    /// those of the table's engine, and of [`Ingest::import`]. What was published before stays.
+    pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync, changes: &mut Changes) -> Result<Synced> {
         if !is_name(&sync.name) {
             return Err(Error::invalid("name", NAMES));
         }
-        let run =
-            Run { sync, done: 0, of: 0, batch: vec![], bytes: 0, gone: HashSet::new(), changes: Changes::default() };
+        let run = Run { sync, done: 0, of: 0, batch: vec![], bytes: 0, gone: HashSet::new(), changes };
         match &sync.origin {
             Origin::Table(mapping) => table::follow(self, job, run, mapping, sync.cursor.as_deref()).await,
             Origin::Site(site) => {
@@ -146,7 +163,17 @@ impl Run<'_> {
         self.batch.push(document);
     }
 
+    /// Ends a turn of it: others go first.
+    fn left(self, cursor: Option<String>) -> Synced {
+        let (done, of) = (self.done, self.of);
+        let message = format!("{done} of {of} were looked at. It goes on when others have had their turn.");
+        Synced { cursor, message, left_at: Some(self.share(done)) }
+    }
+
     /// Publishes what was read, and with the first of it what is gone.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::edit`].
     async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
         let (texts, gone) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.gone));
         self.bytes = 0;
@@ -158,10 +185,10 @@ impl Run<'_> {
         }
         let before = self.share(self.done.saturating_sub(texts.len()));
         let part = job.part(before..if is_last { 1.0 } else { self.share(self.done) });
-        let edit =
-            Edit { name: self.sync.name.clone(), texts, gone, how: How::Sync, source: self.sync.origin.to_string() };
+        let (name, source) = (self.sync.name.clone(), self.sync.origin.to_string());
+        let edit = Edit { name, texts, gone, how: How::Sync, source, sync: Some(self.sync.clone()) };
         let (_, made) = on.edit(&part, edit).await?;
-        self.changes = self.changes.and(made);
+        *self.changes = self.changes.and(made);
         Ok(())
     }
 }
@@ -170,11 +197,13 @@ impl Run<'_> {
 fn in_time<T>(job: &Job<'_>, listed: Result<T>) -> Result<T> {
     listed.or_else(|error| {
         job.check()?;
-        if error.code != Code::QueryTimeout {
-            return Err(error);
-        }
-        let minutes = LISTING.as_secs() / 60;
-        let message = format!("What there is could not be listed within {minutes} minutes. Name a part of it.");
-        Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "sync_list_minutes", "max": minutes })))
+        Err(if error.code == Code::QueryTimeout { too_long() } else { error })
     })
+}
+
+/// A list that takes longer than [`LISTING`].
+fn too_long() -> Error {
+    let minutes = LISTING.as_secs() / 60;
+    let message = format!("What there is could not be listed within {minutes} minutes. Name a part of it.");
+    Error::new(Code::LimitExceeded, message).with(json!({ "limit": "sync_list_minutes", "max": minutes }))
 }

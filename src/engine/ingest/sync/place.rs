@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Ingest, Run, Synced};
+use super::{Ingest, Run, Synced, TURN};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::outbound::{self, Refused, Trusted};
@@ -27,8 +27,6 @@ use crate::store;
 pub(super) const MOST: usize = 20_000;
 /// How long what was read may wait until it is published.
 const WAIT: Millis = 60_000;
-/// How long things are read until others go first: two slow places would keep all lanes otherwise.
-const TURN: Millis = 10 * 60_000;
 /// After so many things in a row for which a place did not answer, a run gives up.
 const GIVE_UP: usize = 10;
 /// How many of what could not be read are named, and how many notes there are when no more is told of parts.
@@ -232,14 +230,11 @@ pub(super) async fn follow<P: Place>(
         }
         if on.clock.now() - began_at >= TURN && this.run.done < this.run.of {
             this.publish(on, job, false).await?;
-            let (done, of) = (this.run.done, this.run.of);
-            let message = format!("{done} of {of} were looked at. It goes on when others have had their turn.");
-            let left_at = Some(this.run.share(done));
-            return Ok(Synced { changes: this.run.changes, cursor: None, message, left_at });
+            return Ok(this.run.left(None));
         }
     }
     this.publish(on, job, true).await?;
-    Ok(Synced { message: this.message(), changes: this.run.changes, cursor: None, left_at: None })
+    Ok(Synced { message: this.message(), cursor: None, left_at: None })
 }
 
 impl Following<'_> {
@@ -317,10 +312,10 @@ impl Following<'_> {
         let is_known = |item: &String| self.known.get(item).is_some_and(is_ours);
         let fresh = marks.iter().filter(|(item, mark)| mark.as_ref().is_some_and(is_ours) && !is_known(item));
         let fresh = fresh.map(|(item, _)| (item.clone(), Some(Mark::default()))).collect();
-        keep(on, job, self.run.sync, fresh).await?;
+        keep(on, self.run.sync, fresh).await?;
         self.run.publish(on, job, is_last).await?;
         self.published_at = on.clock.now();
-        keep(on, job, self.run.sync, marks).await
+        keep(on, self.run.sync, marks).await
     }
 }
 
@@ -350,13 +345,10 @@ impl Ingest {
 /// Keeps what is known of things, `None` of what is gone.
 ///
 /// # Errors
-/// The sync was defined anew meanwhile: what was known of its things is of another place.
-async fn keep(on: &Ingest, job: &Job<'_>, sync: &DocumentSync, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
-    let (org, name) = (job.pass.org(), sync.name.as_str());
-    let mut tx = on.db.tenant(org).await?;
-    if !store::syncs::is_running(&mut tx, sync).await? {
-        return Err(Error::unavailable(format!("What {name} is kept from was set anew.")));
-    }
+/// As [`Ingest::held`].
+async fn keep(on: &Ingest, sync: &DocumentSync, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
+    let (org, name) = (sync.org, sync.name.as_str());
+    let mut tx = on.held(sync).await?;
     for (item, mark) in marks {
         match mark {
             Some(mark) => store::sync_marks::put(&mut tx, org, name, &item, &mark).await?,

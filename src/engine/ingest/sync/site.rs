@@ -136,17 +136,10 @@ impl Visit {
     /// `invalid_argument` for one that is none, or that is closed, or where no page is left; `limit_exceeded`.
     pub(super) async fn list(&self, on: &Ingest, job: &Job<'_>) -> Result<Listed> {
         let staging = on.staging(job.pass.org())?;
-        let (mut left, mut seen) = (vec![(self.sitemap.clone(), 0)], HashSet::new());
+        let (mut left, mut seen) = (vec![(self.sitemap.clone(), 0)], HashSet::from([self.sitemap.clone()]));
         let mut pages: BTreeMap<String, Option<String>> = BTreeMap::new();
         let (mut links, mut elsewhere, mut closed) = (0_usize, 0_usize, 0_usize);
         while let Some((address, depth)) = left.pop() {
-            if !seen.insert(address.clone()) {
-                continue;
-            }
-            if seen.len() > SITEMAPS {
-                let message = format!("{} leads to more than {SITEMAPS} sitemaps.", self.sitemap);
-                return Err(too_many("sitemaps", message, SITEMAPS));
-            }
             let (found, is_index) = match self.sitemap(on, job, &address, staging.path()).await? {
                 Sitemap::Index(_) if depth == DEPTH => {
                     let message = format!("{address} is an index within {DEPTH} others; no more are gone through.");
@@ -168,7 +161,15 @@ impl Visit {
                 }
                 match Url::parse(&found.url).ok().filter(|url| self.is_own(url)) {
                     None => elsewhere += 1,
-                    Some(url) if is_index => left.push((url, depth + 1)),
+                    Some(url) if is_index => {
+                        if seen.insert(url.clone()) {
+                            left.push((url, depth + 1));
+                        }
+                        if seen.len() > SITEMAPS {
+                            let message = format!("{} leads to more than {SITEMAPS} sitemaps.", self.sitemap);
+                            return Err(too_many("sitemaps", message, SITEMAPS));
+                        }
+                    }
                     Some(url) if !self.is_under(&url) => {}
                     Some(url) if !self.is_open(&url) => closed += 1,
                     Some(mut url) => {

@@ -114,6 +114,17 @@ fn a_table_is_kept_whole_or_each_part_has_its_head() {
 }
 
 #[test]
+fn a_long_table_whose_head_leaves_no_room_is_cut_at_its_rows() {
+    let rows: String = (0..2_000).map(|n| format!("| item{n} | in stock |\n")).collect();
+    assert!(rows.len() > 2 * PORTION);
+    let found = chunks(Markup::Markdown, &format!("| {} |\n| --- |\n{rows}", "name ".repeat(MOST)));
+    for n in 0..2_000 {
+        let row = format!("| item{n} | in stock |");
+        assert!(found.iter().any(|chunk| chunk.text.contains(&row)), "row {n}");
+    }
+}
+
+#[test]
 fn code_and_lists_are_cut_between_lines() {
     let line = |n: usize| format!("let value_{n} = compute(alpha, beta, {n});\n");
     let code = format!("```\n{}```\n", (0..40).map(line).collect::<String>());

@@ -19,7 +19,8 @@ type Removal = (ClusterIndex, Option<BTreeSet<Id<Document>>>);
 
 impl Cluster {
     /// Removes the points of indexes that are said to be gone, as far as no other has them, and then their rows: until
-    /// those are, somebody will. Gives how many were removed altogether.
+    /// those are, somebody will. The row of one that got no place stays for a while: a request with points of it may be
+    /// under way, and what lands of that is removed the next time. Gives how many were removed altogether.
     pub(in crate::engine::search) async fn clear(&self, gone: &[ClusterIndex]) -> Result<usize> {
         let mut datasets: BTreeMap<(Id<Org>, Id<Dataset>), Vec<ClusterIndex>> = BTreeMap::new();
         for index in gone {
@@ -41,14 +42,19 @@ impl Cluster {
             let removals = removals(&all, gone, since);
             if removals == done {
                 // Nobody has retired another meanwhile: what is removed is all that can be.
+                let mut removed = 0;
                 for (index, of) in &removals {
                     match of {
-                        None => store::cluster_indexes::remove(&mut tx, org, index.build).await?,
+                        None if is_unplaced(index) && index.touched_at > since => {}
+                        None => {
+                            store::cluster_indexes::remove(&mut tx, org, index.build).await?;
+                            removed += 1;
+                        }
                         Some(_) => store::cluster_indexes::leave(&mut tx, org, index.build).await?,
                     }
                 }
                 tx.commit().await?;
-                return Ok(removals.iter().filter(|(_, of)| of.is_none()).count());
+                return Ok(removed);
             }
             // Nobody waits for the server with the database.
             drop(tx);
@@ -67,6 +73,12 @@ fn is_any(of: Option<&BTreeSet<Id<Document>>>) -> bool {
     of.is_none_or(|documents| !documents.is_empty())
 }
 
+/// Whether one that is gone never had a place, so that no search knows of it: its own points are counted when it gets
+/// one.
+fn is_unplaced(index: &ClusterIndex) -> bool {
+    index.points == index.chain.kept
+}
+
 /// What can go of all indexes of a dataset, when these are gone, and those since before a moment. None of it can come to be
 /// needed again: whoever goes on with an index has nothing that this one has not.
 fn removals(all: &[ClusterIndex], gone: &[ClusterIndex], since: Millis) -> Vec<Removal> {
@@ -74,7 +86,10 @@ fn removals(all: &[ClusterIndex], gone: &[ClusterIndex], since: Millis) -> Vec<R
     let goes = |index: &ClusterIndex| match index.standing {
         Standing::Written | Standing::Placed => false,
         // Of others that are gone a search may still know, if the dataset is there.
-        Standing::Gone => !is_asked || index.touched_at <= since || gone.iter().any(|one| one.build == index.build),
+        Standing::Gone => {
+            let is_old = index.touched_at <= since || is_unplaced(index);
+            !is_asked || is_old || gone.iter().any(|one| one.build == index.build)
+        }
         Standing::Held => true,
     };
     let removal = |index: &ClusterIndex| {
@@ -122,7 +137,8 @@ mod tests {
     #[test]
     fn points_go_when_no_index_has_them_and_only_then() {
         let clock = Clock::manual(1);
-        let (one, two, three, gone_text) = (Id::new(&clock), Id::new(&clock), Id::new(&clock), Id::new(&clock));
+        let [one, two, three, four] = [(); 4].map(|()| Id::new(&clock));
+        let gone_text = Id::new(&clock);
         let mut first = index(one, Chain::whole(one), Standing::Placed);
         let chain = first.followed(two, 1, BTreeSet::from([gone_text]));
         let mut second = index(two, chain, Standing::Placed);
@@ -146,6 +162,9 @@ mod tests {
         assert_eq!(told(last), [(one, None), (two, None)], "with the last that has them");
         let other = removals(&all(&[&first, &second, &third]), &all(&[&second]), 0);
         assert_eq!(told(other), [(two, None)], "but for what another has");
+        let unplaced =
+            ClusterIndex { points: 0, ..index(four, first.followed(four, 1, BTreeSet::new()), Standing::Gone) };
+        assert_eq!(told(removals(&all(&[&third, &unplaced]), &[], 0)), [(four, None)], "nobody asks what had no place");
         let lost = removals(&[], &all(&[&second]), 0);
         assert_eq!(told(lost), [(two, None)], "one whose row is gone already");
     }

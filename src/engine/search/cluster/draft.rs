@@ -83,7 +83,7 @@ impl Points {
 ///
 /// # Errors
 /// Somebody has ended it.
-async fn hold(cluster: &Cluster, index: &ClusterIndex) -> Result<()> {
+pub(super) async fn hold(cluster: &Cluster, index: &ClusterIndex) -> Result<()> {
     let mut tx = cluster.db.tenant(index.org).await?;
     let is_ours = store::cluster_indexes::touch(&mut tx, index.org, index.build, cluster.clock.now()).await?;
     tx.commit().await?;

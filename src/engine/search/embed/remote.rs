@@ -252,7 +252,8 @@ fn of_body(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, &'static str> {
     let mut items: Vec<(usize, Vec<f32>)> =
         data.into_iter().enumerate().map(|(at, item)| (item.index.unwrap_or(at), item.embedding)).collect();
     items.sort_by_key(|(index, _)| *index);
-    if items.len() != texts || items.iter().enumerate().any(|(at, (index, _))| at != *index) {
+    let is_wrong = |(at, (index, vector)): (usize, &(usize, Vec<f32>))| at != *index || vector.is_empty();
+    if items.len() != texts || items.iter().enumerate().any(is_wrong) {
         return Err("not one embedding for each text");
     }
     Ok(items.into_iter().map(|(_, vector)| vector).collect())
@@ -299,6 +300,7 @@ mod tests {
         assert!(of_body(br#"{"data":[{"index":1,"embedding":[2.0]},{"index":1,"embedding":[1.0]}]}"#, 2).is_err());
         assert!(of_body(br#"{"data":[{"embedding":"AAAA"}]}"#, 1).is_err());
         assert!(of_body(b"<html>", 1).is_err());
+        assert!(of_body(br#"{"data":[{"embedding":[]}]}"#, 1).is_err(), "nothing is no vector");
     }
 
     /// How many texts, with which key, and from where.

@@ -236,6 +236,9 @@ impl Sources {
         let datasets = self.datasets(org, id).await?;
         let mut tx = self.0.db.tenant(org).await?;
         let removed = store::sources::remove(&mut tx, org, id).await?;
+        for gone in &datasets {
+            store::tasks::forget(&mut tx, org, gone.id).await?;
+        }
         tx.commit().await?;
         if !removed {
             return Err(Error::not_found("source"));
@@ -451,6 +454,7 @@ impl Sources {
         }
         for gone in known.into_values() {
             store::datasets::remove(tx, source.org, gone.id).await?;
+            store::tasks::forget(tx, source.org, gone.id).await?;
             refreshed.removed.push(gone);
         }
         Ok(refreshed)

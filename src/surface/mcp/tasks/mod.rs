@@ -119,13 +119,18 @@ pub(super) async fn begin(
     Begun::Task(created)
 }
 
-/// How far a task is, and what it came to.
+/// How far a task is, and what it came to, which is on the record first.
 ///
 /// # Errors
-/// `not_found`; the refusals of whoever may no longer do what the task does.
+/// `not_found`, also when something of what it was made of is open to the caller no more; the refusals of whoever may no
+/// longer do what the task does.
 pub(super) async fn get(shared: &Shared, caller: &Caller, id: &str) -> Result<GetTaskResult> {
     let task = readable(shared, caller, id).await?;
     let outcome = shared.gateway.outcome_of(caller, &task);
+    if outcome.is_some() {
+        // Whenever data leave: the call itself may have been long ago.
+        shared.gateway.record(caller, "mcp.task.get", &task.tool).await?;
+    }
     Ok(GetTaskResult::new(wire::detailed(&task, outcome, &caller.request_id)))
 }
 
@@ -198,10 +203,11 @@ pub(super) async fn told<T>(shared: &Shared, caller: &Caller, method: &str, answ
     Err(told)
 }
 
-/// A task of a caller who may still do what it does, which a tool that was taken away does no more.
+/// A task of a caller who may still do what it does, which a tool that was taken away does no more, and may still see
+/// what it saw.
 async fn readable(shared: &Shared, caller: &Caller, id: &str) -> Result<Task> {
     let task = shared.gateway.task(caller, id).await?;
     let entry = shared.tools.get(&task.tool).ok_or_else(|| Error::not_found("tool"))?;
-    shared.gateway.may(caller, entry.action).await?;
+    shared.gateway.may_read(caller, entry.action, &task).await?;
     Ok(task)
 }

@@ -103,6 +103,7 @@ mod tests {
             status,
             message: message.into(),
             outcome: None,
+            seen: vec![],
             node: "n".into(),
             leased_until: 0,
             created_at: 1_000,

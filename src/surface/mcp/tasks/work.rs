@@ -1,6 +1,6 @@
 //! The work on a task: begun within a request, looked after until it ends, and what became of it kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rmcp::RoleServer;
@@ -11,10 +11,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::{self, Asked, Outcome};
+use crate::gateway::Via;
 use crate::gateway::tasks::{CANCELLED, Ending, Hold, LEASE, LOOK};
+use crate::model::access::Pass;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
-use crate::model::task::{Status, Task};
+use crate::model::task::{Seen, Status, Task};
 use crate::surface::mcp::Shared;
 use crate::surface::mcp::asking::{FORM, form};
 use crate::surface::mcp::progress::{Said, outliving};
@@ -43,6 +45,8 @@ pub(super) struct Call {
 pub(super) struct Work {
     call: Call,
     running: JoinHandle<Written>,
+    /// What it may read, once it has begun to.
+    pass: Arc<OnceLock<Pass>>,
     /// Stops it.
     pub cancel: CancellationToken,
     /// What it says of its progress.
@@ -51,8 +55,9 @@ pub(super) struct Work {
 
 impl Work {
     pub(super) fn start(shared: &Arc<Shared>, call: Call, context: Option<&RequestContext<RoleServer>>) -> Self {
-        let (cancel, said) = (CancellationToken::new(), Said::default());
+        let (cancel, said, pass) = (CancellationToken::new(), Said::default(), Arc::default());
         let via = outliving(CALL, context, cancel.clone(), said.clone());
+        let via = Via { pass: Some(Arc::clone(&pass)), ..via };
         let (all, Call { tool, caller, arguments, answered, .. }) = (shared.clone(), call.clone());
         let running = shared.tasks.running.spawn(async move {
             let request_id = caller.request_id.clone();
@@ -61,7 +66,7 @@ impl Work {
                 None => Written::failure(&Error::not_found("tool"), &request_id),
             }
         });
-        Self { call, running, cancel, said }
+        Self { call, running, pass, cancel, said }
     }
 
     /// What the call came to.
@@ -88,6 +93,7 @@ pub(super) fn keep(shared: &Arc<Shared>, mut work: Work, mut task: Task) {
     let tracker = shared.tasks.running.clone();
     tracker.spawn(async move {
         let (over, stopped) = looked_after(&shared, &mut work, &mut task).await;
+        task.seen = work.pass.get().map(Seen::by).unwrap_or_default();
         ended(&shared, &work.call.caller, &task, ending(&work, &over, stopped)).await;
         shared.tasks.at_work().remove(&task.id);
     });

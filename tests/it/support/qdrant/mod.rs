@@ -6,6 +6,7 @@ mod standin;
 
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use qdrant_client::Qdrant as Client;
@@ -128,6 +129,28 @@ impl Qdrant {
         match &self.kind {
             Kind::Program { .. } => None,
             Kind::StandIn { kept, .. } => Some(kept.writes.clone().lock_owned().await),
+        }
+    }
+
+    /// How many requests to write points came to it; 0 of the program, which does not tell.
+    pub fn writes_asked(&self) -> usize {
+        self.told(|kept| kept.asked.load(Ordering::SeqCst))
+    }
+
+    /// Whether it refuses to remove points from now on; the program does not.
+    pub fn refuse_deletes(&self, refuses: bool) {
+        self.told(|kept| usize::from(kept.refuses.swap(refuses, Ordering::SeqCst)));
+    }
+
+    /// How many requests to remove points it refused.
+    pub fn deletes_refused(&self) -> usize {
+        self.told(|kept| kept.refused.load(Ordering::SeqCst))
+    }
+
+    fn told(&self, count: impl FnOnce(&StandIn) -> usize) -> usize {
+        match &self.kind {
+            Kind::Program { .. } => 0,
+            Kind::StandIn { kept, .. } => count(kept),
         }
     }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use ::qdrant_client::qdrant::collections_server::{Collections, CollectionsServer};
@@ -30,6 +31,11 @@ pub struct StandIn {
     /// Whoever has one keeps points from being removed, or from being written.
     pub deletes: Arc<tokio::sync::Mutex<()>>,
     pub writes: Arc<tokio::sync::Mutex<()>>,
+    /// How many requests to write points came.
+    pub asked: AtomicUsize,
+    /// Whether no points are removed, and how many requests to do it were refused.
+    pub refuses: AtomicBool,
+    pub refused: AtomicUsize,
     collections: Mutex<BTreeMap<String, BTreeMap<String, Kept>>>,
 }
 
@@ -61,7 +67,15 @@ fn answer<T>(reply: T) -> Answer<T> {
 
 impl StandIn {
     pub fn new(key: Option<&'static str>) -> Self {
-        Self { key, deletes: Arc::default(), writes: Arc::default(), collections: Mutex::default() }
+        Self {
+            key,
+            deletes: Arc::default(),
+            writes: Arc::default(),
+            asked: AtomicUsize::default(),
+            refuses: AtomicBool::default(),
+            refused: AtomicUsize::default(),
+            collections: Mutex::default(),
+        }
     }
 
     /// What is asked, of who has the key.
@@ -283,6 +297,7 @@ fn done() -> Answer<PointsOperationResponse> {
 impl Points for StandIn {
     answered! {
         upsert(this, asked: UpsertPoints) -> PointsOperationResponse {
+            this.asked.fetch_add(1, Ordering::SeqCst);
             let _turn = this.writes.lock().await;
             let mut all = this.all();
             let points = all.get_mut(&asked.collection_name).ok_or_else(|| missing(&asked.collection_name))?;
@@ -296,6 +311,10 @@ impl Points for StandIn {
             let Some(PointsSelectorOneOf::Filter(filter)) = asked.points.and_then(|it| it.points_selector_one_of) else {
                 return Err(Status::unimplemented("points by their ids"));
             };
+            if this.refuses.load(Ordering::SeqCst) {
+                this.refused.fetch_add(1, Ordering::SeqCst);
+                return Err(Status::unavailable("nothing is removed"));
+            }
             let _turn = this.deletes.lock().await;
             let gone = this.found(&asked.collection_name, Some(&filter))?;
             let mut all = this.all();
