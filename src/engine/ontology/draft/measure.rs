@@ -26,7 +26,8 @@ const STATEMENTS: usize = 1_000;
 /// References that are measured for one draft, the best called first.
 const MOST_MEASURED: usize = 2_000;
 
-/// The profile of one table takes at most one part of so many of the time that is left.
+/// The profile of one table takes at most one part of so many of the time that is left, and where one part of the whole is
+/// left, it is kept for keys and references.
 const SHARES: u32 = 3;
 
 /// Rounds of questions for keys: of one column, of two, three and four.
@@ -234,7 +235,7 @@ struct Measure<'a> {
     job: &'a Job<'a>,
     /// Statements.
     left: usize,
-    /// The time that was left when the tables had been read.
+    /// The time that was left at the beginning, and then when the tables had been read.
     whole: Duration,
     /// What to know of tables, in words.
     notes: Vec<String>,
@@ -247,6 +248,9 @@ impl Measure<'_> {
     async fn table(&mut self, dataset: &Dataset, declared: Option<&Declared>) -> Result<DraftTable> {
         self.job.check()?;
         let profile = if dataset.remote.is_some() {
+            None
+        } else if self.job.time_left() <= self.whole / SHARES {
+            self.leave("there was no time", format!("the values of {}", dataset.name));
             None
         } else {
             // A profile takes all the time that it is given, and other tables need some too.
