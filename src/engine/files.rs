@@ -8,9 +8,11 @@
 //! ```
 //!
 //! A version lives from its rename into place until nobody can read it. Before the metadata name it, it is an orphan:
-//! a process that dies then leaves it, and the next start removes it. When the metadata name another, it is kept as an
+//! a process that dies then leaves it, and the next start removes it, or whoever tidies up
+//! ([`crate::engine::datasets::Datasets::tidy`]). When the metadata name another, it is kept as an
 //! earlier version, as many of them as the settings say. When it is kept no longer, calls that began before may still be
-//! about to open it; it is removed when the last of those has ended ([`crate::engine::readers`]), or by the next start. Whoever has it open already would not need that: an unlinked file is read to its end.
+//! about to open it; it is removed when the last of those has ended ([`crate::engine::readers`]), or then. Whoever has it open
+//! already would not need that: an unlinked file is read to its end.
 //! Erasure does not wait for calls: the names go at once, and the blocks when the last open handle closes, which the
 //! limits on a call's time see to. What the medium keeps of freed blocks is the file system's and the disk's affair.
 

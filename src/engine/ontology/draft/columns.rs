@@ -108,6 +108,22 @@ fn kind(column: &ColumnInfo, range: Option<(f64, f64)>) -> Kind {
     }
 }
 
+/// Whether values are drawn at random from so many that two columns hardly have one in common by chance: UUIDs.
+pub(super) fn is_random(column: &ColumnInfo) -> bool {
+    const DIGITS: usize = 24;
+    let random = |value: &String| {
+        let digits = value.chars().filter(|&c| c != '-').all(|c| c.is_ascii_hexdigit());
+        let counted = value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| c.is_ascii_alphabetic());
+        digits && counted && value.len() >= DIGITS
+    };
+    let samples = &column.sample_values;
+    match kind(column, None) {
+        Kind::Uuid => true,
+        Kind::Text => !samples.is_empty() && samples.iter().all(random),
+        Kind::Whole | Kind::Day | Kind::Other => false,
+    }
+}
+
 /// Whether whole numbers lie close together and far from 0, as those do that somebody counted on from a first one. Years are
 /// none of them.
 pub(super) fn is_run(least: f64, most: f64) -> bool {
@@ -166,16 +182,9 @@ impl Column<'_> {
         figures.nulls > 0 && figures.distinct >= NO_CHANCE && figures.distinct == rows - figures.nulls
     }
 
-    /// Whether its values are drawn at random from so many that two columns hardly have one in common by chance: UUIDs.
+    /// As [`is_random`].
     pub(super) fn is_random(&self) -> bool {
-        const DIGITS: usize = 24;
-        let random = |value: &String| {
-            let digits = value.chars().filter(|&c| c != '-').all(|c| c.is_ascii_hexdigit());
-            let counted = value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| c.is_ascii_alphabetic());
-            digits && counted && value.len() >= DIGITS
-        };
-        let samples = &self.info.sample_values;
-        self.kind == Kind::Uuid || self.kind == Kind::Text && !samples.is_empty() && samples.iter().all(random)
+        is_random(self.info)
     }
 
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.

@@ -1,7 +1,7 @@
 //! Fields made of columns.
 
 use crate::base::counted::counted;
-use crate::engine::ontology::draft::columns::Column;
+use crate::engine::ontology::draft::columns::{Column, is_random};
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
 use crate::engine::ontology::draft::reasons::{CLOSED, Reason};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
@@ -143,7 +143,7 @@ fn field(
     // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
     let refers = about.refers.contains(&column.name);
     // Nobody says what was drawn at random.
-    let random = Column::of(column, 0, figures, words.to_vec()).is_random();
+    let random = is_random(column);
     // Texts at which nobody looked may say anything of people.
     let unjudged = datatype == DataType::String && figures.is_some_and(|figures| !personal::is_judged(figures));
     if refers || unjudged || random {

@@ -1,7 +1,7 @@
 //! What people call a row by: its name or title, and where nothing is called so, the text that tells rows apart and can
 //! be read.
 
-use crate::engine::ontology::draft::columns::Column;
+use crate::engine::ontology::draft::columns::is_random;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::names::{ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::{DraftTable, kinds};
@@ -90,8 +90,7 @@ fn fitting<'a>(
         [] => false,
     };
     let fits = |(field, words): &(&Field, &[String])| {
-        let column = table.column(&field.name);
-        let random = column.is_some_and(|column| Column::of(column, 0, None, Vec::new()).is_random());
+        let random = table.column(&field.name).is_some_and(is_random);
         let constant = table.rows() > FEW && table.figures(&field.name).is_some_and(|figures| figures.distinct == 1);
         let refers = field.role == FieldRole::Key && !own(field);
         !(random || constant || refers || of_other(words))

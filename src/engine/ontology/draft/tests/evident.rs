@@ -107,3 +107,24 @@ fn an_answer_about_what_is_gone_is_said_and_not_used() {
     );
     assert_eq!(tables, shop());
 }
+
+/// Small numbers are among any that are counted from 1 on; where all of many are keys of that name, nobody need look.
+#[test]
+fn what_is_called_like_a_key_and_holds_nothing_else_is_sure() {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let tables = [
+        table("mebel", 60, &[id("id_mebla", 60, "60"), Column("nazwa", "VARCHAR", 40, 0, NONE, &["Lampa"])]),
+        table("polprodukt", 50, &[id("id_polproduktu", 50, "50"), id("id_mebla", 16, "20")]),
+    ];
+    let sure = |values, found| {
+        let mut facts = Facts::default();
+        for candidate in relationship_candidates(&tables, &facts) {
+            facts.overlaps.insert(candidate, Overlap { values, found });
+        }
+        let made = draft(&wanted("it"), &tables, &facts);
+        made.evidence.iter().find(|it| it.decided == "polprodukt.id_mebla refers to mebel.id_mebla").unwrap().sure
+    };
+    assert!(sure(16, 16));
+    assert!(!sure(4, 4), "a few");
+    assert!(!sure(100, 98), "not all");
+}

@@ -150,3 +150,31 @@ fn the_word_that_a_schema_has_for_an_id_is_learnt() {
     assert_eq!(shown(&made), ["plot.SRV_CN survey", "tree.PLT_CN plot", "tree.PREV_TRE_CN tree"]);
     assert!(made.ontology.datasets.iter().all(|entity| entity.primary_key == ["CN"]));
 }
+
+/// Goals and cards call it a fixture; where one table alone does, that may be a role. The noun in another case is no
+/// other word.
+#[test]
+fn the_word_by_which_several_tables_refer_to_one_is_a_name_of_it() {
+    let text = |name| Column(name, "VARCHAR", 9, 0, NONE, &["Lund", "Bonn"]);
+    let tables = [
+        table("results", 60, &[key("id", 60), text("place")]),
+        table("goals", 90, &[key("id", 90), key("fixture_id", 55)]),
+        table("cards", 80, &[key("id", 80), key("fixture_id", 50)]),
+        table("klient", 60, &[key("id_klienta", 60), text("miasto")]),
+        table("faktura", 90, &[key("id_faktury", 90), key("id_klienta", 55)]),
+        table("reklamacja", 80, &[key("id_reklamacji", 80), key("id_klienta", 50)]),
+    ];
+    let refers = [
+        ("goals", "fixture_id", "results"),
+        ("cards", "fixture_id", "results"),
+        ("faktura", "id_klienta", "klient"),
+        ("reklamacja", "id_klienta", "klient"),
+    ];
+    let synonyms = |name: &str, tables: &[DraftTable]| {
+        let made = draft(&wanted("cup"), tables, &measured_by(tables, &refers)).ontology;
+        made.entity(name).unwrap().ai.synonyms.clone()
+    };
+    assert_eq!(synonyms("results", &tables), ["result", "fixture", "fixtures"]);
+    assert_eq!(synonyms("results", &tables[..2]), ["result"]);
+    assert_eq!(synonyms("klient", &tables), ["klients"]);
+}
