@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::{Stream, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
@@ -31,6 +32,11 @@ const PERSON: u64 = 2;
 const WORKSPACE: u64 = 8;
 /// How long the connection before may take to let go of an upload.
 const LETS_GO: Duration = Duration::from_secs(10);
+
+/// How long what is on its way already is waited for then.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
+/// Bytes that are gathered before they are written.
+const GATHERED: usize = 256 << 10;
 
 const ABOUT: &str = "about.json";
 const DATA: &str = "data";
@@ -79,11 +85,11 @@ struct Desk {
 
 /// Writes what comes, from where the upload ended so far.
 pub struct Writer {
-    pub upload: Upload,
+    upload: Upload,
     /// Bytes that are there.
     pub offset: u64,
     /// Cancelled when another connection goes on with the upload.
-    pub stop: CancellationToken,
+    stop: CancellationToken,
     file: tokio::fs::File,
     folder: PathBuf,
     _turn: OwnedMutexGuard<()>,
@@ -259,12 +265,49 @@ impl Uploads {
 }
 
 impl Writer {
-    /// Writes the next bytes.
+    /// Writes what comes until it ends, breaks, or another connection goes on with it; what is here by then stays, and how
+    /// many bytes that are is given. What was sent over a line before it broke is taken, however soon the next connection
+    /// comes: else those that come quickly one after another would bring nothing.
     ///
     /// # Errors
-    /// `file_too_large` for more than was said to come, of which nothing is kept; `service_unavailable` when the disk is
-    /// full, and then the upload is removed.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    /// `file_too_large` for more than was said to come, of which nothing is kept; `service_unavailable` when another
+    /// connection goes on, or the disk is full, and then the upload is removed; `broken` of what the line breaks with.
+    pub async fn fill<B: AsRef<[u8]>, E>(
+        &mut self,
+        mut chunks: impl Stream<Item = Result<B, E>> + Unpin,
+        broken: impl FnOnce(E) -> Error,
+    ) -> Result<u64> {
+        let stop = self.stop.clone();
+        let over = async {
+            stop.cancelled().await;
+            tokio::time::sleep(ON_ITS_WAY).await;
+        };
+        tokio::pin!(over);
+        let mut gathered: Vec<u8> = Vec::with_capacity(GATHERED);
+        let ended = loop {
+            let next = tokio::select! {
+                biased;
+                () = &mut over => break Err(Error::unavailable("Another connection goes on with this upload.")),
+                next = chunks.next() => next,
+            };
+            match next {
+                None => break Ok(()),
+                Some(Ok(chunk)) => {
+                    gathered.extend_from_slice(chunk.as_ref());
+                    if gathered.len() >= GATHERED {
+                        self.write(&gathered).await?;
+                        gathered.clear();
+                    }
+                }
+                Some(Err(problem)) => break Err(broken(problem)),
+            }
+        };
+        self.write(&gathered).await?;
+        self.sync().await?;
+        ended.map(|()| self.offset)
+    }
+
+    async fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let after = self.offset + bytes.len() as u64;
         if after > self.upload.size {
             let message = format!("The upload was said to have {} bytes, and more came.", self.upload.size);
@@ -284,6 +327,14 @@ impl Writer {
         }
     }
 
+    /// Sees to it that what was written survives a power cut. Some systems find out only now that there is no room.
+    async fn sync(&self) -> Result<()> {
+        match self.file.sync_data().await {
+            Ok(()) => Ok(()),
+            Err(problem) => Err(self.unwritten(problem).await),
+        }
+    }
+
     async fn unwritten(&self, problem: io::Error) -> Error {
         if Error::is_disk_full(&problem.to_string())
             && let Err(kept) = tokio::fs::remove_dir_all(&self.folder).await
@@ -291,17 +342,6 @@ impl Writer {
             return Error::internal(kept);
         }
         Error::internal(problem)
-    }
-
-    /// Sees to it that what was written survives a power cut; gives how many bytes are there.
-    ///
-    /// # Errors
-    /// As [`Writer::write`]: some systems find out only now that there is no room.
-    pub async fn finish(self) -> Result<u64> {
-        match self.file.sync_data().await {
-            Ok(()) => Ok(self.offset),
-            Err(problem) => Err(self.unwritten(problem).await),
-        }
     }
 }
 
@@ -336,6 +376,14 @@ fn missing() -> Error {
 mod tests {
     use super::*;
 
+    fn sent(bytes: &'static str) -> impl Stream<Item = Result<&'static str>> + Unpin {
+        futures_util::stream::iter([Ok(bytes)])
+    }
+
+    fn broken(problem: Error) -> Error {
+        problem
+    }
+
     const ANN: (&str, &str) = ("org:person:ann", "org:user:ann");
 
     struct Desk {
@@ -363,19 +411,21 @@ mod tests {
     async fn an_upload_goes_on_where_it_ended_and_is_its_owners_alone() {
         let desk = Desk::new(100);
         let upload = desk.begin(ANN, 6).unwrap();
-        let mut first = desk.uploads.open(desk.org, ANN.0, upload.id).await.unwrap();
-        first.write(b"abc").await.unwrap();
+        let (uploads, org, id) = (desk.uploads.clone(), desk.org, upload.id);
+        let mut first = uploads.open(org, ANN.0, id).await.unwrap();
+        assert_eq!(first.fill(sent("abc"), broken).await.unwrap(), 3);
         assert!(desk.uploads.whole(desk.org, ANN.0, upload.id).unwrap_err().message.contains("3 of 6 bytes"));
         // The next connection has the first one stop, and waits until it has let go.
-        let (uploads, org, id) = (desk.uploads.clone(), desk.org, upload.id);
         let second = tokio::spawn(async move { uploads.open(org, ANN.0, id).await });
         first.stop.cancelled().await;
-        assert_eq!(first.finish().await.unwrap(), 3);
+        // What it has sent is taken, and what it says no more is not waited for.
+        let silent = sent("d").chain(futures_util::stream::pending());
+        assert_eq!(first.fill(silent, broken).await.unwrap_err().code, Code::ServiceUnavailable);
+        drop(first);
         let mut second = second.await.unwrap().unwrap();
-        assert_eq!(second.offset, 3);
-        second.write(b"def").await.unwrap();
-        assert_eq!(second.write(b"g").await.unwrap_err().code, Code::FileTooLarge);
-        second.finish().await.unwrap();
+        assert_eq!(second.offset, 4);
+        assert_eq!(second.fill(sent("ef"), broken).await.unwrap(), 6);
+        assert_eq!(second.fill(sent("g"), broken).await.unwrap_err().code, Code::FileTooLarge);
         let (_, path) = desk.uploads.whole(desk.org, ANN.0, upload.id).unwrap();
         assert_eq!(std::fs::read(path).unwrap(), b"abcdef");
         let other = desk.uploads.find(desk.org, "org:person:bob", upload.id).unwrap_err();

@@ -4,6 +4,7 @@
 
 pub mod audit;
 mod begun;
+mod call;
 mod limit;
 pub mod operation;
 pub mod record;
@@ -13,9 +14,9 @@ pub mod switch;
 mod syncs;
 pub mod tasks;
 
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use futures_util::Stream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +31,7 @@ pub use crate::engine::search::moving::Moved;
 pub use crate::engine::search::renew::Renewed;
 use crate::engine::uploads::{Upload, Writer};
 use crate::gateway::audit::AuditLog;
+pub use crate::gateway::call::{Answered, Sent, Via, WithId};
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
 use crate::gateway::operation::{Operation, Parts, Surface};
@@ -47,80 +49,6 @@ use crate::store::{self, Db};
 /// Datasets of which is known what callers see of them, as [`Catalogue::size`] counts; each takes a few kilobytes.
 const CATALOGUED: usize = 8_192;
 
-/// How a call arrived.
-pub struct Via {
-    /// The audit log's word: `mcp.tool.call`, `mcp.resource.read`, `rest.call`, `admin.call`.
-    pub action: &'static str,
-    /// Cancelled when the caller leaves.
-    pub cancel: CancellationToken,
-    pub on_progress: Option<OnProgress>,
-    /// Where it is said what the call may read, for who keeps its answer.
-    pub pass: Option<Arc<OnceLock<Pass>>>,
-    /// Whether a program reads the reply, rather than a model.
-    pub to_program: bool,
-}
-
-impl Via {
-    pub fn new(action: &'static str) -> Self {
-        Self { action, cancel: CancellationToken::new(), on_progress: None, pass: None, to_program: false }
-    }
-}
-
-/// What a call gave: the operation's own reply, or what an edge wrote of it.
-#[derive(Debug, Serialize)]
-pub struct Answered<R> {
-    #[serde(flatten)]
-    pub reply: R,
-    /// Part of every reply that leaves as JSON.
-    pub request_id: String,
-    /// As recorded.
-    #[serde(skip)]
-    pub rows: usize,
-    #[serde(skip)]
-    pub bytes: usize,
-}
-
-/// What an edge wrote of a reply.
-pub struct Sent<W> {
-    pub reply: W,
-    /// Bytes of the reply itself, which are measured against the limit.
-    pub size: usize,
-    /// Bytes of all that is sent of it, which are recorded: some protocols say the same twice.
-    pub bytes: usize,
-}
-
-/// A reply as JSON, with the request's id in it.
-#[derive(Serialize)]
-pub struct WithId<'a, R> {
-    #[serde(flatten)]
-    pub reply: &'a R,
-    pub request_id: &'a str,
-}
-
-impl<R: Serialize> WithId<'_, R> {
-    /// The text.
-    ///
-    /// # Errors
-    /// The reply has no JSON form.
-    pub fn text(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(Error::internal)
-    }
-}
-
-impl<W> Sent<W> {
-    /// Of a reply that is sent as it is.
-    pub fn once(reply: W, bytes: usize) -> Self {
-        Self { reply, size: bytes, bytes }
-    }
-}
-
-impl From<String> for Sent<String> {
-    fn from(text: String) -> Self {
-        let bytes = text.len();
-        Self::once(text, bytes)
-    }
-}
-
 /// A private folder for an upload, and the right to fill it.
 pub struct Staging {
     folder: tempfile::TempDir,
@@ -133,10 +61,30 @@ impl Staging {
     }
 }
 
-/// An upload that is written to, and the right to fill it.
+/// An upload that is written to, and the right to fill it. The place is free before the next connection has its turn: a
+/// line that broke without our knowing takes none from the one that goes on.
 pub struct Filling {
-    pub writer: Writer,
-    pub _place: Share,
+    _place: Share,
+    writer: Writer,
+}
+
+impl Filling {
+    /// Bytes that are here.
+    pub fn offset(&self) -> u64 {
+        self.writer.offset
+    }
+
+    /// As [`Writer::fill`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn fill<B: AsRef<[u8]>, E>(
+        mut self,
+        chunks: impl Stream<Item = Result<B, E>> + Unpin,
+        broken: impl FnOnce(E) -> Error,
+    ) -> Result<u64> {
+        self.writer.fill(chunks, broken).await
+    }
 }
 
 /// See the module.
@@ -149,15 +97,6 @@ pub struct Gateway {
     sights: Sights,
     switches: Switches,
     catalogues: Fresh<Id<Org>, Catalogue>,
-}
-
-/// Whether nothing was done, so that repeats may share a row.
-fn is_refusal<O: Operation>(error: &Error) -> bool {
-    match error.code {
-        Code::RateLimited => true,
-        Code::ServiceUnavailable => O::INFO.read_only,
-        _ => false,
-    }
 }
 
 impl Gateway {
@@ -330,9 +269,8 @@ impl Gateway {
     /// As [`Gateway::upload`]; the caller has as many uploads on their way as may be.
     pub async fn fill_upload(&self, caller: &Caller, id: Id<Upload>) -> Result<Filling> {
         Self::may_upload(caller)?;
-        let place = self.limiter.upload(caller)?;
         let writer = self.parts.engines.uploads.open(caller.org, &caller.credential(), id).await?;
-        Ok(Filling { writer, _place: place })
+        Ok(Filling { _place: self.limiter.upload(caller)?, writer })
     }
 
     /// Removes the uploads that are over.
@@ -493,6 +431,15 @@ impl Gateway {
             bytes: 0,
             count: 1,
         }
+    }
+}
+
+/// Whether nothing was done, so that repeats may share a row.
+fn is_refusal<O: Operation>(error: &Error) -> bool {
+    match error.code {
+        Code::RateLimited => true,
+        Code::ServiceUnavailable => O::INFO.read_only,
+        _ => false,
     }
 }
 

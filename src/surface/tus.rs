@@ -8,14 +8,13 @@ use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::StreamExt as _;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::base::clock::http_date;
 use crate::base::id::Id;
 use crate::gateway::operation::Operation as _;
-use crate::gateway::{Filling, Gateway, Via};
+use crate::gateway::{Gateway, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::uploads::{CreateUpload, DeleteUpload, Upload};
@@ -32,8 +31,6 @@ const METADATA: HeaderName = HeaderName::from_static("upload-metadata");
 const EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
 
 const VERSION: &str = "1.0.0";
-/// Bytes that are gathered before they are written.
-const GATHERED: usize = 256 << 10;
 
 /// Who speaks, at which door.
 #[derive(Clone, Copy)]
@@ -129,13 +126,13 @@ pub async fn patch(desk: Desk<'_>, id: &str, headers: &HeaderMap, body: Body) ->
         let from =
             from.ok_or_else(|| Error::invalid("Upload-Offset", "Say where these bytes begin: Upload-Offset."))?;
         let filling = desk.gateway.fill_upload(desk.caller, named(id)?).await?;
-        let here = filling.writer.offset;
+        let here = filling.offset();
         if from != here {
             let message = format!("The upload has {here} bytes, and these would begin at {from}. Go on from {here}.");
             return Err(Refusal::Status(StatusCode::CONFLICT, Error::invalid("Upload-Offset", message)));
         }
         // A connection that breaks ends this answer, and not the work of keeping what it brought.
-        Ok(tokio::spawn(fill(filling, body)).await.map_err(Error::internal)??)
+        Ok(tokio::spawn(filling.fill(body.into_data_stream(), broken)).await.map_err(Error::internal)??)
     };
     match appended.await {
         Ok(offset) => answered((StatusCode::NO_CONTENT, [(OFFSET, offset.to_string())]).into_response()),
@@ -160,37 +157,12 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Writes what comes until it ends, breaks, or another connection goes on with it; what is here by then stays.
-async fn fill(filling: Filling, body: Body) -> Result<u64> {
-    let Filling { mut writer, _place } = filling;
-    let mut chunks = body.into_data_stream();
-    let mut gathered: Vec<u8> = Vec::with_capacity(GATHERED);
-    let ended = loop {
-        let next = tokio::select! {
-            biased;
-            () = writer.stop.cancelled() => break Err(elsewhere()),
-            next = chunks.next() => next,
-        };
-        match next {
-            None => break Ok(()),
-            Some(Ok(chunk)) => {
-                gathered.extend_from_slice(&chunk);
-                if gathered.len() >= GATHERED {
-                    writer.write(&gathered).await?;
-                    gathered.clear();
-                }
-            }
-            Some(Err(broken)) if body::is_late(&broken) => break Err(late()),
-            Some(Err(_)) => break Err(Error::invalid("body", "The connection broke. What arrived is kept.")),
-        }
-    };
-    writer.write(&gathered).await?;
-    let offset = writer.finish().await?;
-    ended.map(|()| offset)
-}
-
-fn elsewhere() -> Error {
-    Error::unavailable("Another connection goes on with this upload.")
+/// Why what was to come did not.
+fn broken(problem: axum::Error) -> Error {
+    match body::is_late(&problem) {
+        true => late(),
+        false => Error::invalid("body", "The connection broke. What arrived is kept."),
+    }
 }
 
 fn late() -> Error {

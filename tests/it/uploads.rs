@@ -199,23 +199,41 @@ async fn an_upload_is_its_senders_alone_and_speaks_its_protocol() {
 async fn of_two_connections_the_later_one_goes_on() {
     let service = Service::start().await;
     let sender = Sender::new(&service, "acme").await;
-    let file = b"a\n1\n2\n";
-    let at = sender.begin("two.csv", file.len()).await;
-    // The first sends a little and stays open without a word.
-    let held = futures_util::stream::iter([Ok::<_, std::io::Error>(file[..3].to_vec())]);
-    let silent = held.chain(futures_util::stream::pending());
-    let first = tokio::spawn(sender.patch(&at, 0, Body::wrap_stream(silent)).send());
+    // As much as is written at once, and a little more.
+    let half = 256 << 10;
+    let file = ["n\n", &"1\n".repeat(half / 2 + 4)].concat().into_bytes();
+    // As many as may be on their way, each over a line that sends the half and stays open without a word.
+    let mut lost = Vec::new();
+    for number in 0..service.config.limits.rates.in_flight {
+        let at = sender.begin(&format!("lost_{number}.csv"), file.len()).await;
+        let held = futures_util::stream::iter([Ok::<_, std::io::Error>(file[..half].to_vec())]);
+        let silent = held.chain(futures_util::stream::pending());
+        let first = tokio::spawn(sender.patch(&at, 0, Body::wrap_stream(silent)).send());
+        lost.push((at, first));
+    }
+    let fourth = sender.begin("more.csv", file.len()).await;
     let later = async {
         // Of two the one that comes later wins: the first has to be there.
-        while sender.offset(&at).await < 3 {
-            tokio::task::yield_now().await;
+        for (at, _) in &lost {
+            while sender.offset(at).await < half {
+                tokio::task::yield_now().await;
+            }
         }
-        sender.rest(&at, file).await;
+        let refused = sender.patch(&fourth, 0, file.clone()).send().await.unwrap();
+        assert_eq!(refused.status(), 429, "another has no place");
+        for (at, _) in &lost {
+            let went_on = sender.patch(at, half, file[half..].to_vec()).send().await.unwrap();
+            assert_eq!(went_on.status(), 204, "{}", went_on.text().await.unwrap());
+        }
+        sender.rest(&fourth, &file).await;
     };
     tokio::time::timeout(Duration::from_secs(30), later).await.expect("the later one is not kept waiting");
-    let (status, made) = sender.post("/api/v1/datasets", json!({ "uploads": [id(&at)] })).await;
-    assert_eq!((status, &made["row_count"]), (200, &json!(2)), "{made}");
-    first.abort();
+    let at = &lost[0].0;
+    let (status, made) = sender.post("/api/v1/datasets", json!({ "uploads": [id(at)] })).await;
+    assert_eq!((status, &made["row_count"]), (200, &json!(half / 2 + 4)), "{made}");
+    for (_, first) in lost {
+        first.abort();
+    }
     service.stop().await;
 }
 
