@@ -1,11 +1,11 @@
 //! The references that are drafted: of all that may be, for each column the likeliest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::relate::{Reference, Single, said, singles};
+use crate::engine::ontology::draft::relate::{Reference, Single, each_single, said};
 use crate::engine::ontology::draft::says::Says;
 use crate::engine::ontology::draft::several::{ALIKE, several};
 use crate::engine::ontology::draft::twins::twins;
@@ -64,16 +64,17 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
         }
     }
     let mut by_column: BTreeMap<(String, String), Weighed<'_>> = BTreeMap::new();
-    for single in singles(seen, keys) {
-        let candidate = single.candidate();
-        let overlap = measured(&candidate);
+    let overlaps: HashMap<[&str; 4], Overlap> =
+        facts.overlaps.iter().filter_map(|(it, had)| it.single().zip(Some(*had))).collect();
+    each_single(seen, keys, |single| {
+        let overlap = overlaps.get(&single.ends()).copied();
         // A column without a value refers to nothing yet.
         if overlap.is_some_and(|overlap| overlap.values == 0) && single.from.table.rows() > 0 {
-            continue;
+            return;
         }
         // Where only values can speak and nobody asked them, nothing does.
         if overlap.is_none() && single.called.score < 50 {
-            continue;
+            return;
         }
         let weight = weigh(&single, overlap);
         let place = (single.from.table.name.clone(), single.column.info.name.clone());
@@ -81,7 +82,7 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
         if by_column.get(&place).is_none_or(|best| weight > best.weight) {
             by_column.insert(place, Weighed { single, overlap, weight });
         }
-    }
+    });
     let mut left = Vec::new();
     for ((table, column), Weighed { single, overlap, weight }) in by_column {
         let place = (table, vec![column]);

@@ -23,9 +23,6 @@ use crate::model::profile::Figure;
 /// Statements that are run for keys and overlaps of one draft; what is left is decided by names.
 const STATEMENTS: usize = 1_000;
 
-/// References that are measured for one draft, the best called first.
-const MOST_MEASURED: usize = 2_000;
-
 /// The profile of one table takes at most one part of so many of the time that is left, and where one part of the whole is
 /// left, it is kept for keys and references.
 const SHARES: u32 = 3;
@@ -114,8 +111,10 @@ pub async fn measured(
         }
     }
     let of = tables.clone();
-    let (mut open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
-    measure.notes.extend(cut(&mut open));
+    let ((open, more), mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
+    if more > 0 {
+        measure.notes.push(format!("{more} possible relationships were not measured: there are too many."));
+    }
     let question = |it: &Candidate| {
         let named = |name: &String| tables.iter().find(|table| table.name == *name);
         let huge = |name: &String| named(name).filter(|table| is_huge(table)).map(DraftTable::rows);
@@ -147,13 +146,6 @@ fn smallest_first(rows: impl Iterator<Item = i64>) -> Vec<usize> {
     let mut order: Vec<(i64, usize)> = rows.zip(0..).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, at)| at).collect()
-}
-
-/// Leaves the references that are measured, and says how many are not.
-fn cut(open: &mut Vec<Candidate>) -> Option<String> {
-    let more = open.len().saturating_sub(MOST_MEASURED);
-    open.truncate(MOST_MEASURED);
-    (more > 0).then(|| format!("{more} possible relationships were not measured: there are too many."))
 }
 
 fn is_huge(table: &DraftTable) -> bool {
@@ -474,22 +466,6 @@ mod tests {
     fn tables_are_read_from_the_smallest_to_the_largest() {
         assert_eq!(smallest_first([900, 3, 40, 3].into_iter()), [1, 3, 2, 0]);
         assert!(smallest_first(std::iter::empty()).is_empty());
-    }
-
-    #[test]
-    fn references_that_are_too_many_are_counted() {
-        let candidate = |at: usize| Candidate {
-            from: format!("table_{at}"),
-            from_columns: vec!["of".into()],
-            to: "shops".into(),
-            to_columns: vec!["id".into()],
-        };
-        let mut open: Vec<Candidate> = (0..MOST_MEASURED).map(candidate).collect();
-        assert_eq!(cut(&mut open), None);
-        open.extend((0..7).map(candidate));
-        let note = cut(&mut open);
-        assert_eq!(note.as_deref(), Some("7 possible relationships were not measured: there are too many."));
-        assert_eq!(open.len(), MOST_MEASURED);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 use crate::model::ontology::{Confidence, Link};
 
-/// References that only values may speak for.
+/// References that are measured for one draft, and those of them that only values may speak for.
+const MOST_MEASURED: usize = 2_000;
 const MOST_BY_VALUES: usize = 600;
 /// Other keys that are named for a column that may mean them.
 const MOST_OTHERS: usize = 20;
@@ -44,26 +45,61 @@ impl Overlap {
     }
 }
 
-/// What may refer to what, to be measured: what is declared, what names say, and what could be by its values, in this
-/// order. The facts say which columns are keys at all.
-pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
+/// What may refer to what, to be measured: what is declared, what names say, the surest first, and what could be by its
+/// values. With how many more there are, for which there are too many. The facts say which columns are keys at all.
+pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> (Vec<Candidate>, usize) {
     let vocabulary = Vocabulary::new(tables);
     let seen = seen(tables, &vocabulary);
     let keys: Vec<Keys> = seen.iter().map(|table| keys(table, &seen, &vocabulary, facts)).collect();
-    let mut singles = singles(&seen, &keys);
-    singles.sort_by_key(|single| std::cmp::Reverse(single.called.score));
-    let (named, mut by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);
-    // Those first of which it would be least by chance.
-    let promise = |single: &Single<'_>| promise(single.from, single.column, single.key);
-    by_values.sort_by(|one, other| promise(other).total_cmp(&promise(one)));
-    let all = named.into_iter().chain(by_values.into_iter().take(MOST_BY_VALUES)).map(|single| single.candidate());
+    let (mut named, mut by_values) = (Best::of(MOST_MEASURED), Best::of(MOST_BY_VALUES));
+    each_single(&seen, &keys, |single| match single.called.score {
+        1.. => named.add(f64::from(single.called.score), single),
+        // Those first of which it would be least by chance.
+        _ => by_values.add(promise(single.from, single.column, single.key), single),
+    });
+    let (named, more) = named.all();
+    let all = named.into_iter().chain(by_values.all().0).map(|single| single.candidate());
     let mut asked: Vec<Candidate> = said(tables).into_iter().map(|(candidate, _)| candidate).collect();
     asked.extend(several(&seen, &keys).into_iter().map(|(candidate, _)| candidate));
     asked.extend(twins(&seen, &keys));
     asked.extend(all);
     let mut once = BTreeSet::new();
     asked.retain(|candidate| once.insert(candidate.clone()));
-    asked
+    let more = more + asked.len().saturating_sub(MOST_MEASURED);
+    asked.truncate(MOST_MEASURED);
+    (asked, more)
+}
+
+/// The best of many, the first of equals: a thousand tables have millions of pairs.
+struct Best<T> {
+    most: usize,
+    all: Vec<(f64, T)>,
+    more: usize,
+}
+
+impl<T> Best<T> {
+    fn of(most: usize) -> Self {
+        Self { most, all: Vec::new(), more: 0 }
+    }
+
+    fn add(&mut self, rank: f64, it: T) {
+        self.all.push((rank, it));
+        if self.all.len() > 2 * self.most {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        self.more += self.all.len().saturating_sub(self.most);
+        self.all.truncate(self.most);
+    }
+
+    /// Those, the best first, and how many others there were.
+    fn all(mut self) -> (Vec<T>, usize) {
+        self.cut();
+        (self.all.into_iter().map(|(_, it)| it).collect(), self.more)
+    }
 }
 
 /// What somebody says of these tables: people first, then databases.
@@ -115,32 +151,42 @@ pub(super) struct Single<'a> {
     pub primary: bool,
 }
 
-impl Single<'_> {
-    pub(super) fn candidate(&self) -> Candidate {
-        Candidate {
-            from: self.from.table.name.clone(),
-            from_columns: vec![self.column.info.name.clone()],
-            to: self.to.table.name.clone(),
-            to_columns: vec![self.key.info.name.clone()],
-        }
+impl Candidate {
+    /// The ends of a reference by one column.
+    pub(super) fn single(&self) -> Option<[&str; 4]> {
+        let ([from_column], [to_column]) = (self.from_columns.as_slice(), self.to_columns.as_slice()) else {
+            return None;
+        };
+        Some([&self.from, from_column, &self.to, to_column])
     }
 }
 
-pub(super) fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<'a>> {
+impl Single<'_> {
+    /// As [`Candidate::single`].
+    pub(super) fn ends(&self) -> [&str; 4] {
+        [&self.from.table.name, &self.column.info.name, &self.to.table.name, &self.key.info.name]
+    }
+
+    pub(super) fn candidate(&self) -> Candidate {
+        let [from, from_column, to, to_column] = self.ends().map(str::to_owned);
+        Candidate { from, from_columns: vec![from_column], to, to_columns: vec![to_column] }
+    }
+}
+
+/// Every column with every key of one column that it may refer to, in the order of the tables.
+pub(super) fn each_single<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys], mut found: impl FnMut(Single<'a>)) {
     let names = Names::new(seen, keys);
     let targets: Vec<Vec<Target<'_>>> = seen.iter().zip(keys).map(|(table, keys)| targets(table, keys)).collect();
-    let mut found = Vec::new();
     for (from, keys) in seen.iter().zip(keys) {
         for column in from.columns.iter().filter(|column| column.kind != Kind::Other) {
             let reading = names.read(from, column);
             let own = Own::of(column, keys);
             for (to, targets) in seen.iter().zip(&targets).filter(|(to, _)| to.table.place == from.table.place) {
                 let single = |target| single((&names, &reading), (from, column), &own, to, target);
-                found.extend(targets.iter().filter_map(single));
+                targets.iter().filter_map(single).for_each(&mut found);
             }
         }
     }
-    found
 }
 
 /// A key of a table that others may refer to.
@@ -163,6 +209,8 @@ struct Own {
     key: bool,
     unique: bool,
     called: bool,
+    /// Whether its values may speak where no name does.
+    tells: bool,
 }
 
 impl Own {
@@ -172,7 +220,17 @@ impl Own {
             key: keys.primary == std::slice::from_ref(name),
             unique: keys.singles.iter().any(|(_, key)| key == name),
             called: keys.singles.iter().any(|(own, key)| *own >= 75 && key == name),
+            tells: tells(column),
         }
+    }
+}
+
+fn tells(column: &Column<'_>) -> bool {
+    let some = || column.distinct().is_some_and(|count| count >= LEAST_VALUES);
+    match column.kind {
+        Kind::Text | Kind::Uuid => (some() || column.is_random()) && !prose(column),
+        Kind::Whole => some(),
+        Kind::Day | Kind::Other => false,
     }
 }
 
@@ -227,14 +285,10 @@ fn single<'a>(
     }
     // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
     let telling = || match key.kind {
-        Kind::Text | Kind::Uuid => {
-            let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES) || column.is_random();
-            some && !prose(column) && like_codes(column, key)
-        }
-        Kind::Whole => column.distinct().is_some_and(|count| count >= LEAST_VALUES) && promise(from, column, key) > 0.0,
-        Kind::Day | Kind::Other => false,
+        Kind::Whole => promise(from, column, key) > 0.0,
+        _ => like_codes(column, key),
     };
-    let tried = called.score > 0 || called.says == Says::Nothing && !itself && telling();
+    let tried = called.score > 0 || called.says == Says::Nothing && !itself && of.tells && telling();
     let single = Single { from, column, to, key, called, own, primary };
     let refused = !from.table.refused.is_empty() && from.table.refuses(&single.candidate());
     (tried && !refused).then_some(single)
@@ -272,4 +326,22 @@ fn prose(column: &Column<'_>) -> bool {
             "name" | "title" | "description" | "comment" | "comments" | "text" | "email" | "url" | "note" | "notes"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_the_best_are_kept_the_first_of_equals_and_the_others_are_counted() {
+        let mut best = Best::of(3);
+        for (at, rank) in [1.0, 9.0, 4.0, 4.0, 0.0, 4.0, 9.0, 2.0, 4.0].into_iter().enumerate() {
+            best.add(rank, at);
+        }
+        assert_eq!(best.all(), (vec![1, 6, 2], 6));
+        let mut few = Best::of(3);
+        few.add(1.0, "a");
+        few.add(2.0, "b");
+        assert_eq!(few.all(), (vec!["b", "a"], 0));
+    }
 }

@@ -17,9 +17,9 @@ const NAMED: i16 = 85;
 pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)> {
     let mut found = Vec::new();
     for (to, to_keys) in seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() > 1) {
+        let bridge = is_bridge(to, to_keys, seen);
         for (from, from_keys) in seen.iter().zip(keys) {
-            if from.is(to) || from.table.place != to.table.place || is_bridge(to, to_keys, seen) && !is_lesser(from, to)
-            {
+            if from.is(to) || from.table.place != to.table.place || bridge && !is_lesser(from, to) {
                 continue;
             }
             found.extend(together(from, from_keys, to, to_keys));

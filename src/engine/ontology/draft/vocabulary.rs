@@ -2,6 +2,7 @@
 //! together, by those that the other names have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::names::{forms, key_stem, same, singular};
@@ -247,6 +248,8 @@ pub(super) struct Vocabulary {
     of_columns: BTreeSet<String>,
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
+    /// The same from their last letter to their first.
+    turned: BTreeSet<String>,
     common: Common,
     /// What this schema calls an id: many tables begin with a column of this name alone, and columns elsewhere end with it.
     id: Option<String>,
@@ -360,7 +363,8 @@ impl Vocabulary {
         let bare: BTreeSet<Vec<String>> = short.iter().filter(|name| !twice.contains(name)).cloned().collect();
         let called = short.iter().zip(&tables).map(|(short, table)| if bare.contains(short) { short } else { table });
         let nouns = called.flat_map(|table| forms(table)).collect();
-        Self { words_of_tables: words, nouns, bare, of_columns, names, common, id }
+        let turned = names.keys().map(|name| turned(name)).collect();
+        Self { words_of_tables: words, nouns, bare, of_columns, names, turned, common, id }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
@@ -409,7 +413,9 @@ impl Vocabulary {
 
     /// Whether several columns are called by a word and by more in front of it.
     pub(super) fn ends_others(&self, word: &str) -> bool {
-        self.names.keys().filter(|name| name.len() > word.len() && name.ends_with(word)).count() > 1
+        let end = turned(word);
+        let from = (Bound::Excluded(&end), Bound::Unbounded);
+        self.turned.range::<String, _>(from).take_while(|name| name.starts_with(&end)).nth(1).is_some()
     }
 
     /// Whether more than one table has a column of this name.
@@ -422,6 +428,10 @@ impl Vocabulary {
         let known = forms(words).iter().any(|form| self.nouns.contains(form));
         known && !same(words, own)
     }
+}
+
+fn turned(name: &str) -> String {
+    name.chars().rev().collect()
 }
 
 fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {

@@ -13,6 +13,10 @@ use super::*;
 use crate::model::ontology::Entity;
 use crate::model::personal::{Basis, Finding, Kind};
 
+fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
+    super::relationship_candidates(tables, facts).0
+}
+
 /// A column of a test: name, type, different values, NULLs, least, greatest, samples.
 struct Column(&'static str, &'static str, i64, i64, [&'static str; 2], &'static [&'static str]);
 
