@@ -237,6 +237,11 @@ impl Identity {
         if let Some(found) = known.known(&id).await {
             return Ok(Some(found));
         }
+        let _place = self.0.known.lookups.acquire().await;
+        // Whoever was before may have looked for the same one.
+        if let Some(found) = known.known(&id).await {
+            return Ok(Some(found));
+        }
         let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, &id).await?;
         Ok(found.map(|(stamp, found)| known.keep(id, stamp, found)))
     }

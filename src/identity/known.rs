@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
+use tokio::sync::Semaphore;
 
 use super::token::Claims;
 use crate::base::id::Id;
@@ -19,6 +20,9 @@ use crate::store::tokens::Found;
 /// Bearers of a kind; each takes about a kilobyte.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
+/// Look-ups at a time of ids of which nothing is known: anybody can make those up. Fewer than SQLite has readers.
+const LOOKUPS: usize = 3;
+
 /// Family, person and client.
 type Family = (Id<Org>, String, Id<User>, String);
 
@@ -29,6 +33,8 @@ pub(super) type Signed = Arc<(String, Claims)>;
 pub(super) struct Known {
     /// By public id.
     pub tokens: Fresh<String, Found>,
+    /// Who looks one up that is not among them, holding a connection.
+    pub lookups: Semaphore,
     pub families: Fresh<Family, FamilyState>,
     /// By the digest of the whole token.
     signed: Mutex<LruCache<Vec<u8>, Signed>>,
@@ -38,6 +44,7 @@ impl Known {
     pub(super) fn new(db: &Db) -> Self {
         Self {
             tokens: Fresh::new(db, MOST.get(), |_| 1),
+            lookups: Semaphore::new(LOOKUPS),
             families: Fresh::new(db, MOST.get(), |_| 1),
             signed: Mutex::new(LruCache::new(MOST)),
         }

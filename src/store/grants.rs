@@ -244,16 +244,24 @@ pub async fn orgs_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Res
     rows.iter().map(|row| text_id(row, "org_id")).collect()
 }
 
-/// Ends every family of a client, in every workspace.
-pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str, now: Millis) -> sqlx::Result<u64> {
-    let done =
-        sqlx::query("UPDATE grants SET revoked_at = $2, revoked_why = $3 WHERE client_id = $1 AND revoked_at IS NULL")
-            .bind(client_id)
-            .bind(now)
-            .bind(why)
-            .execute(on)
-            .await?;
-    Ok(done.rows_affected())
+/// Ends every family of a client, workspace after workspace: of two that end grants at once, none waits for the other
+/// in a circle.
+pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str, now: Millis) -> sqlx::Result<()> {
+    let sql = "SELECT DISTINCT org_id FROM grants WHERE client_id = $1 AND revoked_at IS NULL ORDER BY org_id";
+    let orgs: Vec<String> = sqlx::query_scalar(sql).bind(client_id).fetch_all(&mut *on).await?;
+    for org in orgs {
+        sqlx::query(
+            "UPDATE grants SET revoked_at = $3, revoked_why = $4
+             WHERE org_id = $1 AND client_id = $2 AND revoked_at IS NULL",
+        )
+        .bind(org)
+        .bind(client_id)
+        .bind(now)
+        .bind(why)
+        .execute(&mut *on)
+        .await?;
+    }
+    Ok(())
 }
 
 /// Ends every family that a person gave a client in a workspace.

@@ -14,13 +14,31 @@ use crate::gateway::{Gateway, Sent, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::audit_log::{ExportAudit, Format, Part};
+use crate::surface::browser::session::SignedIn;
 use crate::surface::guard::Lease;
+use crate::surface::web::Web;
 
-/// The log as an answer that a browser saves as a file. It goes on for no longer than `lease` holds, when there is one.
+/// What a file is given for. It can be asked again.
+#[derive(Clone)]
+pub enum Ground {
+    Token(Lease),
+    Browser(Web, SignedIn),
+}
+
+impl Ground {
+    async fn holds(&self) -> bool {
+        match self {
+            Self::Token(lease) => lease.holds().await,
+            Self::Browser(web, person) => person.stays(web).await,
+        }
+    }
+}
+
+/// The log as an answer that a browser saves as a file. It goes on for no longer than `ground` holds.
 ///
 /// # Errors
 /// Those of the first part. When a later one fails the connection breaks, so that a file that is not whole is known.
-pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, op: ExportAudit) -> Result<Response> {
+pub async fn file(gateway: Arc<Gateway>, caller: Caller, ground: Ground, op: ExportAudit) -> Result<Response> {
     let media = op.format.media();
     let name = match op.format {
         Format::Csv => "audit.csv",
@@ -28,14 +46,14 @@ pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, o
     };
     let first = ask(&gateway, &caller, op.clone()).await?;
     let parts = stream::try_unfold(Some(Next::Have(first)), move |next| {
-        let (gateway, caller, lease, op) = (gateway.clone(), caller.clone(), lease.clone(), op.clone());
+        let (gateway, caller, ground, op) = (gateway.clone(), caller.clone(), ground.clone(), op.clone());
         async move {
             let part = match next {
                 None => return Ok(None),
                 Some(Next::Have(part)) => part,
                 Some(Next::Ask(cursor)) => {
                     let op = ExportAudit { cursor: Some(cursor), ..op };
-                    part(&gateway, &caller, lease.as_ref(), op).await.map_err(std::io::Error::other)?
+                    part(&gateway, &caller, &ground, op).await.map_err(std::io::Error::other)?
                 }
             };
             Ok::<_, std::io::Error>(Some((part.content, part.next_cursor.map(Next::Ask))))
@@ -66,11 +84,9 @@ async fn ask(gateway: &Gateway, caller: &Caller, op: ExportAudit) -> Result<Part
 }
 
 /// A later part; when they come faster than calls may, it waits as long as it is told to.
-async fn part(gateway: &Gateway, caller: &Caller, lease: Option<&Lease>, op: ExportAudit) -> Result<Part> {
+async fn part(gateway: &Gateway, caller: &Caller, ground: &Ground, op: ExportAudit) -> Result<Part> {
     loop {
-        if let Some(lease) = lease
-            && !lease.holds().await
-        {
+        if !ground.holds().await {
             return Err(Error::new(Code::AuthRevoked, "The credential was revoked."));
         }
         match ask(gateway, caller, op.clone()).await {

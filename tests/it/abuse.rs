@@ -420,28 +420,41 @@ async fn messages_that_are_refused_and_prompts_that_read_nothing_have_a_row() {
     both_with(&[], async |service| {
         let org = service.workspace("acme").await;
         let token = service.token(&org).await;
-        let row = async || {
-            let entry = service.last_audit(&org).await;
-            [entry.action, entry.target, entry.outcome]
+        let mut seen = rows(&service, Some(&org)).await.len();
+        // Since it was asked before.
+        let mut written = async || {
+            let rows = rows(&service, Some(&org)).await;
+            let new = rows.iter().skip(seen).map(|row| format!("{} {} {}", row.action, row.target, row.outcome));
+            let new: Vec<String> = new.collect();
+            seen = rows.len();
+            new
         };
         for body in ["{", "[]", r#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#] {
             let accepts = "application/json, text/event-stream";
             let request = service.post("/mcp", &token).header("accept", accepts);
             let sent = request.header("content-type", "application/json").body(body).send().await.unwrap();
             assert_eq!(sent.status(), 400, "{body}");
-            assert_eq!(row().await, ["mcp.request", "POST", "invalid_argument"], "{body}");
+            assert_eq!(written().await, ["mcp.request POST invalid_argument"], "{body}");
         }
-        let mut other = service.rpc(&token, "tools/list", json!({})).build().unwrap();
-        other.headers_mut().insert("mcp-method", "tools/call".parse().unwrap());
-        assert_eq!(service.http.execute(other).await.unwrap().status(), 400);
-        assert_eq!(row().await, ["mcp.request", "tools/list", "invalid_argument"]);
-        for (prompt, target, outcome) in [
-            (json!({ "name": "none" }), "none", "invalid_argument"),
-            (json!({ "name": "connect_client" }), "connect_client", "invalid_argument"),
-            (json!({ "name": "connect_client", "arguments": { "platform": "claude" } }), "connect_client claude", "ok"),
+        // The first by the service, the others by the library.
+        for (name, value, status, outcome) in [
+            ("mcp-method", "tools/call", 400, "invalid_argument"),
+            ("accept", "text/html", 406, "invalid_argument"),
+            ("content-type", "text/plain", 415, "invalid_argument"),
+            ("host", "evil.example", 403, "forbidden"),
+        ] {
+            let mut other = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+            other.headers_mut().insert(name, value.parse().unwrap());
+            assert_eq!(service.http.execute(other).await.unwrap().status(), status, "{name}");
+            assert_eq!(written().await, [format!("mcp.request tools/list {outcome}")], "{name}");
+        }
+        for (prompt, told) in [
+            (json!({ "name": "none" }), "none invalid_argument"),
+            (json!({ "name": "connect_client" }), "connect_client invalid_argument"),
+            (json!({ "name": "connect_client", "arguments": { "platform": "claude" } }), "connect_client claude ok"),
         ] {
             service.rpc(&token, "prompts/get", prompt).send().await.unwrap();
-            assert_eq!(row().await, ["mcp.prompt.get", target, outcome]);
+            assert_eq!(written().await, [format!("mcp.prompt.get {told}")]);
         }
     })
     .await;

@@ -6,6 +6,7 @@ use dragoman::base::secret::Secret;
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::org::{Egress, Org};
 use dragoman::model::user::User;
+use dragoman::store::audit;
 use reqwest::Response;
 
 use crate::site::{Browser, client, field, location};
@@ -238,5 +239,32 @@ async fn the_audit_log_is_filtered_and_taken_away() {
     for line in lines.lines() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_is_taken_away_for_as_long_as_the_browser_is_signed_in() {
+    let service = Service::with(&[("DRAGOMAN_RATE_MANAGE", "60")]).await;
+    let org = service.workspace("acme").await;
+    let (ann, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    // All calls of a minute but one.
+    for _ in 0..59 {
+        let none = browser.get("/w/acme/audit/export?format=ndjson&until=2000-01-01T00:00:00Z").await;
+        assert_eq!(none.text().await.unwrap(), "");
+    }
+    let entry = service.last_audit(&org).await;
+    audit::append(&service.db, vec![entry; 400], vec![]).await.unwrap();
+    // The second part waits until there may be another call.
+    let mut file = browser.get("/w/acme/audit/export?format=ndjson").await;
+    assert_eq!(file.status(), 200);
+    assert_eq!(service.identity.end_other_browser_sessions(ann.id, "").await.unwrap(), 1);
+    service.clock.advance(Duration::from_secs(60));
+    let end = loop {
+        match file.chunk().await {
+            Ok(Some(_)) => {}
+            end => break end,
+        }
+    };
+    assert!(end.is_err(), "the whole file came");
     service.stop().await;
 }

@@ -180,6 +180,12 @@ impl SignedIn {
         session.flush().await.map_err(failed)
     }
 
+    /// Whether the session is there still, under the same id. A failure is a no.
+    pub async fn stays(&self, web: &Web) -> bool {
+        let (pool, now) = (web.identity.db().pool(), web.identity.clock().now());
+        sessions::lives(pool, &self.session_hash(), now).await.unwrap_or(false)
+    }
+
     /// The session's id; only for deriving form tokens.
     pub fn binding(&self) -> &str {
         &self.session_id

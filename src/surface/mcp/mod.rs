@@ -235,7 +235,7 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let changes = peek.opens() || parts.method == Method::DELETE;
-    let request_id = caller.request_id.clone();
+    let (request_id, target) = (caller.request_id.clone(), peek.method().unwrap_or(parts.method.as_str()).to_owned());
     let asked = Asked::of(&parts, &peek, &body, caller.rights, offered);
     if let Some(told) = asked.as_ref().and_then(|asked| mcp.lists.told(asked)) {
         return match mcp.shared.gateway.record(&told.caller(caller), LIST, "").await {
@@ -257,6 +257,10 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         tracing::error!(%request_id, "the MCP library failed");
         return rpc_error(response.status(), &id, -32603, "The service failed to answer.", Value::Null);
     }
+    if is_bare(&response) {
+        let refusal = worded(response, is_json, &id).await;
+        return mcp.unfit(&caller, &target, &id, refusal).await;
+    }
     if let Some(call) = short {
         mcp.calls.learn(call, &response);
     }
@@ -272,14 +276,17 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         let gone = async move { mcp.forsaken(&caller).await };
         return streams::bounded(response, lease, longest, (place, open), gone);
     }
-    if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
-        return worded(response, is_json, &id).await;
-    }
     response
 }
 
-/// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot
-/// read it would tell its parser's words, and say that the media type was wrong.
+/// Whether an answer is a refusal of the library's, which it writes as bare text.
+fn is_bare(response: &Response) -> bool {
+    let media = response.headers().get(CONTENT_TYPE);
+    response.status().is_client_error() && media.is_none_or(|media| media.as_bytes().starts_with(b"text/plain"))
+}
+
+/// A bare refusal as an error of the protocol; of a message that it cannot read the library would tell its parser's
+/// words, and say that the media type was wrong.
 async fn worded(response: Response, is_json: bool, id: &Value) -> Response {
     let (parts, body) = response.into_parts();
     let text = to_bytes(body, 4096).await.unwrap_or_default();
@@ -396,9 +403,15 @@ impl Mcp {
         response
     }
 
-    /// The refusal of a message that is not as the protocol has it, on the record first.
+    /// The refusal of a message that is not as the protocol has it, on the record first. What is not there is no
+    /// refusal.
     async fn unfit(&self, caller: &Caller, target: &str, id: &Value, refusal: Response) -> Response {
-        let error = Error::invalid("message", "It is not as the protocol has it.");
+        let code = match refusal.status() {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => return refusal,
+            StatusCode::FORBIDDEN => Code::Forbidden,
+            _ => Code::InvalidArgument,
+        };
+        let error = Error::new(code, "It is not as the protocol has it.");
         let recorded = self.shared.gateway.refused(caller, "mcp.request", target, &error).await;
         recorded.map_or_else(|error| unrecorded(id, &error), |()| refusal)
     }

@@ -19,8 +19,9 @@ use crate::ops::check_import::CheckImport;
 use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::import::Import;
 use crate::ops::uploads::{CreateUpload, DeleteUpload};
+use crate::surface::export::{self, Ground};
 use crate::surface::guard::Lease;
-use crate::surface::{export, schema};
+use crate::surface::schema;
 
 /// Where the operator asks what every stage made of a question.
 pub const EXPLAIN: &str = "/api/v1/explain";
@@ -97,10 +98,14 @@ async fn answered<O: Operation>(
 }
 
 /// The audit log as a file.
-async fn exported(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
-    let lease = request.extensions().get::<Lease>().cloned();
+async fn exported(
+    State(rest): State<Rest>,
+    Extension(caller): Extension<Caller>,
+    Extension(lease): Extension<Lease>,
+    request: Request,
+) -> Response {
     match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
-        Ok(op) => match export::file(rest.gateway.clone(), caller.clone(), lease, op).await {
+        Ok(op) => match export::file(rest.gateway.clone(), caller.clone(), Ground::Token(lease), op).await {
             Ok(response) => response,
             Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),
         },

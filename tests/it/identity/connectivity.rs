@@ -6,7 +6,7 @@ use dragoman::model::error::Code;
 use futures_util::future::join_all;
 
 use super::*;
-use crate::support::databases::both;
+use crate::support::databases::{both, postgres_url};
 
 #[tokio::test]
 async fn a_token_opens_what_its_scopes_say_and_every_use_is_counted() {
@@ -229,4 +229,36 @@ async fn with_another_master_key_no_token_is_good() {
         assert!(matches!(other.verify(secret.expose(), &world.resource()).await, Err(Refusal::Invalid)));
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_flood_of_made_up_tokens_leaves_connections_to_others() {
+    let db = Db::open_postgres_with(&Secret::new(postgres_url().await), 6).await.unwrap();
+    let world = World::new(db.clone()).await;
+    let (_, good) = world.identity.create_token(world.org.id, "x", &ExtScope::ALL, None).await.unwrap();
+    // The second time it is known, and the seventh connection is that of the counts.
+    for _ in 0..2 {
+        world.verify(&good).await.unwrap();
+    }
+    let mut wall = db.begin().await.unwrap();
+    sqlx::query("LOCK TABLE connectivity_tokens").execute(&mut *wall).await.unwrap();
+    let flood: Vec<_> = (0..100)
+        .map(|number| {
+            let (identity, resource) = (world.identity.clone(), world.resource());
+            let token = format!("dgmcp_{number:08}_{}", "0".repeat(32));
+            tokio::spawn(async move { identity.verify(&token, &resource).await })
+        })
+        .collect();
+    let waiting = "SELECT COUNT(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+                   WHERE datname = current_database() AND NOT granted";
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *wall).await.unwrap() < 3 {
+        tokio::task::yield_now().await;
+    }
+    world.verify(&good).await.unwrap();
+    let others = [db.read_everyone().await.unwrap(), db.read_everyone().await.unwrap()];
+    drop((wall, others));
+    for refused in join_all(flood).await {
+        assert!(matches!(refused.unwrap(), Err(Refusal::Invalid)));
+    }
+    db.close().await;
 }

@@ -1,9 +1,10 @@
 //! L01 and L02: revocation at a client's wish.
 
 use dragoman::base::secret::checked_token;
+use dragoman::identity::clients::NewClient;
 
 use super::*;
-use crate::support::databases::both;
+use crate::support::databases::{both, postgres_url};
 
 async fn revoke(world: &World, token: &str, client: &str) -> bool {
     let ended = world.identity.revoke(token, client).await.unwrap();
@@ -89,4 +90,37 @@ async fn l01_a_refresh_token_past_its_time_ends_nothing() {
         world.refresh(&second.refresh).await.unwrap();
     })
     .await;
+}
+
+/// Of two that took workspaces in different orders, PostgreSQL would have to refuse one.
+#[tokio::test]
+async fn the_grants_of_a_client_that_is_removed_end_in_the_order_of_their_workspaces() {
+    let db = Db::open_postgres(&Secret::new(postgres_url().await)).await.unwrap();
+    let world = World::new(db.clone()).await;
+    let other = world.identity.create_org("other", "Other").await.unwrap();
+    world.identity.set_role(other.id, world.user.id, Role::Contributor).await.unwrap();
+    let redirect_uris = vec![REDIRECT.into()];
+    let new = NewClient { name: "A".into(), redirect_uris, application_type: "native".into(), uri: None };
+    let client = world.identity.register_client(new).await.unwrap().id;
+    let mut orgs = [world.org.id, other.id];
+    orgs.sort_unstable();
+    // In the table they stand the other way round.
+    for org in orgs.into_iter().rev() {
+        world.identity.approve(Approval { client_id: client.clone(), org, ..world.approval() }).await.unwrap();
+    }
+    let hold = "SELECT id FROM grants WHERE org_id = $1 FOR UPDATE NOWAIT";
+    let mut tx = db.begin().await.unwrap();
+    sqlx::query(hold).bind(orgs[0].to_string()).fetch_one(&mut *tx).await.unwrap();
+    let identity = world.identity.clone();
+    let removed = tokio::spawn(async move { identity.remove_client(&client).await });
+    let waiting =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(db.pool()).await.unwrap() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let second = sqlx::query(hold).bind(orgs[1].to_string()).fetch_one(&mut *tx).await;
+    second.expect("who waits for the first workspace has the second");
+    drop(tx);
+    removed.await.unwrap().unwrap();
+    db.close().await;
 }

@@ -12,7 +12,7 @@ use crate::model::error::Result;
 use crate::ops::audit_log::{Entries, ExportAudit, Format, ListAudit};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::export;
+use crate::surface::export::{self, Ground};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
@@ -147,6 +147,7 @@ pub async fn export(State(console): State<Console>, door: Door, path: Slug, requ
         text: filters.text,
         cursor: None,
     };
-    let file = export::file(room.console.gateway.clone(), room.caller.clone(), None, op);
+    let ground = Ground::Browser(room.console.web.clone(), room.visit.person.clone());
+    let file = export::file(room.console.gateway.clone(), room.caller.clone(), ground, op);
     file.await.unwrap_or_else(|error| room.refusal(&error))
 }
