@@ -176,16 +176,11 @@ impl Datasets {
         let dataset = new.dataset;
         let version = dataset.version.as_deref().unwrap_or_default();
         self.standing(&mut self.db.tenant(dataset.org).await?, new).await?;
-        for documents in new.documents.chunks(store::documents::AT_ONCE) {
+        let fresh = new.documents.chunks(store::documents::AT_ONCE).map(|some| (some, [].as_slice()));
+        let shared = new.shared.chunks(store::documents::AT_ONCE).map(|some| ([].as_slice(), some));
+        for (fresh, shared) in fresh.chain(shared) {
             let mut tx = self.db.tenant(dataset.org).await?;
-            for document in documents {
-                store::documents::insert(&mut tx, document).await?;
-            }
-            tx.commit().await?;
-        }
-        for rows in new.shared.chunks(store::documents::AT_ONCE) {
-            let mut tx = self.db.tenant(dataset.org).await?;
-            store::documents::keep(&mut tx, dataset.org, dataset.id, version, rows).await?;
+            store::documents::add(&mut tx, dataset.org, dataset.id, version, fresh, shared).await?;
             tx.commit().await?;
         }
         Ok(true)
@@ -220,10 +215,7 @@ impl Datasets {
         store::datasets::put(&mut tx, &Dataset { description, ..dataset.clone() }).await?;
         let version = dataset.version.clone().unwrap_or_default();
         if !laid {
-            for document in new.documents {
-                store::documents::insert(&mut tx, document).await?;
-            }
-            store::documents::keep(&mut tx, dataset.org, dataset.id, &version, new.shared).await?;
+            store::documents::add(&mut tx, dataset.org, dataset.id, &version, new.documents, new.shared).await?;
         }
         let version = Version {
             org: dataset.org,

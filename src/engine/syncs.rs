@@ -129,6 +129,7 @@ impl Syncs {
         for sync in known.iter().filter(|sync| is_wanted(sync)) {
             store::syncs::request(&mut tx, org, &sync.name, &run.job_id, now).await?;
         }
+        // As they are now: another request may have been the faster one.
         let mut asked = store::syncs::list(&mut tx, org).await?;
         asked.retain(is_wanted);
         tx.commit().await?;

@@ -15,8 +15,8 @@ use crate::base::id::Id;
 use crate::model::audit::{Entry, chained};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-use crate::store::Db;
 use crate::store::tokens::{self, Use};
+use crate::store::{Db, places};
 
 /// The hash that the first entry of a chain follows.
 const ROOT: &str = "";
@@ -112,13 +112,9 @@ async fn append_to(tx: &mut AnyConnection, chain: &str, entries: &[&Entry]) -> R
     let head = sqlx::query(TAKE).bind(chain.to_owned()).bind(count).bind(ROOT).fetch_one(&mut *tx).await?;
     let mut end = End { seq: head.try_get::<i64, _>("seq")? - count, hash: head.try_get("hash")? };
     for entries in entries.chunks(AT_ONCE) {
-        let marks: Vec<String> = (0..entries.len())
-            .map(|row| {
-                let marks: Vec<String> = (1..=COLUMNS).map(|column| format!("${}", row * COLUMNS + column)).collect();
-                format!("({})", marks.join(", "))
-            })
-            .collect();
-        let mut query = sqlx::query(AssertSqlSafe(format!("{INSERT} {}", marks.join(", "))));
+        let rows: Vec<String> =
+            (0..entries.len()).map(|row| format!("({})", places(row * COLUMNS + 1, COLUMNS))).collect();
+        let mut query = sqlx::query(AssertSqlSafe(format!("{INSERT} {}", rows.join(", "))));
         for entry in entries {
             let text = end.follow(entry);
             query = query.bind(chain.to_owned()).bind(end.seq).bind(entry.at).bind(entry.action.clone());

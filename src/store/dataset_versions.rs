@@ -13,22 +13,26 @@ use crate::model::org::Org;
 use crate::model::version::{How, Version};
 use crate::store::tenant::Scoped;
 
-const SELECT: &str = "SELECT v.org_id, v.dataset_id, v.version, v.how, v.row_count, v.bytes, v.columns_json, v.source, \
-                      v.files, v.made_at, v.made_by, v.current_since, v.current_by, \
-                      (SELECT COUNT(*) FROM version_documents d WHERE d.org_id = v.org_id \
-                       AND d.dataset_id = v.dataset_id AND d.version = v.version) AS documents FROM dataset_versions v";
+const COLUMNS: &str = "v.org_id, v.dataset_id, v.version, v.how, v.row_count, v.bytes, v.columns_json, v.source, \
+                       v.files, v.made_at, v.made_by, v.current_since, v.current_by";
 
 /// The kept versions of a dataset, which became current last first.
 pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<Version>> {
-    let sql =
-        format!("{SELECT} WHERE v.org_id = $1 AND v.dataset_id = $2 ORDER BY v.current_since DESC, v.version DESC");
+    let sql = format!(
+        "SELECT {COLUMNS}, (SELECT COUNT(*) FROM version_documents d WHERE d.org_id = v.org_id \
+             AND d.dataset_id = v.dataset_id AND d.version = v.version) AS documents FROM dataset_versions v \
+         WHERE v.org_id = $1 AND v.dataset_id = $2 ORDER BY v.current_since DESC, v.version DESC"
+    );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
-/// As [`list`], of all datasets of a workspace.
+/// As [`list`], of all datasets of a workspace, and without the number of documents: to count them is to read them all.
 pub async fn all(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Version>> {
-    let sql = format!("{SELECT} WHERE v.org_id = $1 ORDER BY v.dataset_id, v.current_since DESC, v.version DESC");
+    let sql = format!(
+        "SELECT {COLUMNS}, CAST(0 AS BIGINT) AS documents FROM dataset_versions v WHERE v.org_id = $1 \
+         ORDER BY v.dataset_id, v.current_since DESC, v.version DESC"
+    );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }

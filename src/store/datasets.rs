@@ -12,7 +12,7 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::source::{RemoteTable, SourceEngine};
 use crate::store::tenant::Scoped;
-use crate::store::{Backend, leases};
+use crate::store::{Backend, leases, places};
 
 /// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
 const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.title, d.description, d.column_texts, d.kind, d.externally_queryable, d.version, \
@@ -204,8 +204,7 @@ pub async fn hold(on: &mut Scoped, backend: Backend, org: Id<Org>, ids: &[Id<Dat
     ids.dedup();
     let held = if backend == Backend::Postgres { "ORDER BY id FOR KEY SHARE" } else { "" };
     for ids in ids.chunks(AT_ONCE) {
-        let marks: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
-        let sql = format!("SELECT id FROM datasets WHERE org_id = $1 AND id IN ({}) {held}", marks.join(", "));
+        let sql = format!("SELECT id FROM datasets WHERE org_id = $1 AND id IN ({}) {held}", places(2, ids.len()));
         let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
         let found = ids.iter().fold(query, |query, id| query.bind(id.clone())).fetch_all(&mut **on).await?;
         if found.len() < ids.len() {

@@ -10,6 +10,7 @@ use crate::model::dataset::Dataset;
 use crate::model::document::{Document, DocumentRow, Markup, digest};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::places;
 use crate::store::tenant::Scoped;
 
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
@@ -28,36 +29,35 @@ pub struct Outline {
     pub digest: String,
 }
 
-/// Adds one document to its version.
-pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
-    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
-               digest, markup, facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    sqlx::query(sql)
-        .bind(document.org.to_string())
-        .bind(document.row.to_string())
-        .bind(document.dataset.to_string())
-        .bind(document.version.clone())
-        .bind(document.title.clone())
-        .bind(document.source_file.clone())
-        .bind(document.text.clone())
-        .bind(document.created_at)
-        .bind(document.id.to_string())
-        .bind(digest(&document.text, &document.facts))
-        .bind(document.markup.name())
-        .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?)
-        .execute(&mut **on)
-        .await?;
-    keep(on, document.org, document.dataset, &document.version, std::slice::from_ref(&document.row)).await
-}
-
-/// Adds documents of an earlier version to another, as they are.
-pub async fn keep(
+/// Adds documents to a version: those that are `fresh`, and as they are some that an earlier one has.
+pub async fn add(
     on: &mut Scoped,
     org: Id<Org>,
     dataset: Id<Dataset>,
     version: &str,
-    rows: &[Id<DocumentRow>],
+    fresh: &[Document],
+    shared: &[Id<DocumentRow>],
 ) -> Result<()> {
+    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
+               digest, markup, facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    for document in fresh {
+        sqlx::query(sql)
+            .bind(document.org.to_string())
+            .bind(document.row.to_string())
+            .bind(document.dataset.to_string())
+            .bind(document.version.clone())
+            .bind(document.title.clone())
+            .bind(document.source_file.clone())
+            .bind(document.text.clone())
+            .bind(document.created_at)
+            .bind(document.id.to_string())
+            .bind(digest(&document.text, &document.facts))
+            .bind(document.markup.name())
+            .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?)
+            .execute(&mut **on)
+            .await?;
+    }
+    let rows: Vec<Id<DocumentRow>> = fresh.iter().map(|fresh| fresh.row).chain(shared.iter().copied()).collect();
     for rows in rows.chunks(AT_ONCE) {
         let marks: Vec<String> = (0..rows.len()).map(|row| format!("($1, $2, $3, ${})", row + 4)).collect();
         let sql =
@@ -81,15 +81,14 @@ pub async fn let_go(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version
     if rows.is_empty() {
         return Ok(false);
     }
-    let marks = |after: usize| (1..=rows.len()).map(|at| format!("${}", after + at)).collect::<Vec<_>>().join(", ");
-    let sql = format!("DELETE FROM {OF_VERSION} AND row_id IN ({})", marks(3));
+    let sql = format!("DELETE FROM {OF_VERSION} AND row_id IN ({})", places(4, rows.len()));
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
     let query = query.bind(version.to_owned());
     rows.iter().fold(query, |query, row| query.bind(row.clone())).execute(&mut **on).await?;
     let sql = format!(
         "DELETE FROM documents WHERE org_id = $1 AND id IN ({}) AND NOT EXISTS \
          (SELECT 1 FROM version_documents d WHERE d.org_id = documents.org_id AND d.row_id = documents.id)",
-        marks(1)
+        places(2, rows.len())
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     rows.iter().fold(query, |query, row| query.bind(row.clone())).execute(&mut **on).await?;
@@ -208,9 +207,9 @@ mod tests {
                    VALUES ($1, $2, 'notes', '', 'documents', 0, 'v2', 0, 0, '[]', '', 0, 0)";
         let query = sqlx::query(sql).bind(org.id.to_string()).bind(dataset.to_string());
         query.execute(&mut *tx).await.unwrap();
-        let mut rows = Vec::new();
+        let mut documents = Vec::new();
         for at in 0..AT_ONCE * 4 + 2 {
-            let document = Document {
+            documents.push(Document {
                 id: Id::new(&clock),
                 row: Id::new(&clock),
                 org: org.id,
@@ -222,12 +221,12 @@ mod tests {
                 markup: Markup::Plain,
                 facts: Facts::new(),
                 created_at: 0,
-            };
-            insert(&mut tx, &document).await.unwrap();
-            rows.push(document.row);
+            });
         }
-        keep(&mut tx, org.id, dataset, "v2", &rows[1..]).await.unwrap();
-        keep(&mut tx, org.id, dataset, "v3", &[]).await.unwrap();
+        let rows: Vec<Id<DocumentRow>> = documents.iter().map(|document| document.row).collect();
+        add(&mut tx, org.id, dataset, "v1", &documents, &[]).await.unwrap();
+        add(&mut tx, org.id, dataset, "v2", &[], &rows[1..]).await.unwrap();
+        add(&mut tx, org.id, dataset, "v3", &[], &[]).await.unwrap();
         let of = async |on: &mut Scoped, version: &str| -> Vec<Id<DocumentRow>> {
             let found = outlines(on, org.id, dataset, version).await.unwrap();
             found.into_iter().map(|outline| outline.row).collect()

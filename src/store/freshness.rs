@@ -17,8 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::Id;
 use crate::model::org::Org;
-use crate::store::Db;
 use crate::store::direct::Direct;
+use crate::store::{Db, places};
 
 /// Counts that are asked for in one statement.
 const AT_ONCE: usize = 64;
@@ -62,8 +62,7 @@ async fn counts(on: &mut AnyConnection, orgs: &[Id<Org>]) -> sqlx::Result<HashMa
     for orgs in orgs.chunks(AT_ONCE) {
         // A few texts for all numbers of workspaces: the engines keep statements by their text.
         let marks = orgs.len().next_power_of_two();
-        let places: Vec<String> = (1..=marks).map(|at| format!("${at}")).collect();
-        let sql = format!("SELECT org_id, generation FROM freshness WHERE org_id IN ({})", places.join(", "));
+        let sql = format!("SELECT org_id, generation FROM freshness WHERE org_id IN ({})", places(1, marks));
         let mut query = sqlx::query(AssertSqlSafe(sql));
         for at in 0..marks {
             query = query.bind(orgs.get(at).or(orgs.first()).map(ToString::to_string));

@@ -322,6 +322,12 @@ fn text_id<T>(row: &AnyRow, column: &str) -> sqlx::Result<Id<T>> {
     row.try_get::<String, _>(column)?.parse().map_err(|problem: NotAnId| sqlx::Error::Decode(problem.into()))
 }
 
+/// `$3, $4` for two values from the third on: a list of them in a statement.
+fn places(first: usize, count: usize) -> String {
+    let places: Vec<String> = (first..first + count).map(|at| format!("${at}")).collect();
+    places.join(", ")
+}
+
 impl From<sqlx::Error> for crate::model::error::Error {
     fn from(cause: sqlx::Error) -> Self {
         Self::internal(cause)

@@ -3,7 +3,7 @@
 use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row as _};
 
-use super::text_id;
+use super::{places, text_id};
 use crate::base::id::Id;
 use crate::model::org::Org;
 
@@ -75,10 +75,9 @@ pub async fn set_connectivity(on: &mut AnyConnection, id: Id<Org>, enabled: bool
 pub async fn closed(on: &AnyPool, ids: &[Id<Org>]) -> sqlx::Result<Vec<Id<Org>>> {
     let mut closed = Vec::new();
     for ids in ids.chunks(MOST_AT_ONCE) {
-        let marks: Vec<String> = (1..=ids.len()).map(|at| format!("${at}")).collect();
         let sql = format!(
             "SELECT id FROM orgs WHERE (connectivity_enabled = 0 OR suspended_at IS NOT NULL) AND id IN ({})",
-            marks.join(", ")
+            places(1, ids.len())
         );
         let mut query = sqlx::query(AssertSqlSafe(sql));
         for id in ids {

@@ -109,7 +109,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
         facts: Facts::new(),
         created_at: 0,
     };
-    documents::insert(&mut tx, &document).await.unwrap();
+    documents::add(&mut tx, org, sales.id, "", &[document], &[]).await.unwrap();
     dataset_versions::put(&mut tx, &version(org, sales.id)).await.unwrap();
     let build = Id::new(clock);
     let index = ClusterIndex {

@@ -3,7 +3,6 @@
 //! A version is never changed: to restore one is to name it again, in one transaction, with all that follows a
 //! replacement. So it costs nothing but that, and what was the current one until then is kept as an earlier one.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::Datasets;
@@ -170,21 +169,19 @@ impl Datasets {
     /// The data folder or the metadata cannot be read.
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
-        let mut kept = HashMap::new();
+        let mut kept = HashSet::new();
         // Of those too that have all of their indexes on a server, and nothing in the folder.
         for org in store::orgs::list(self.db.pool()).await? {
-            kept.insert(org.id, self.kept(org.id).await?);
+            let versions = self.kept(org.id).await?;
+            kept.extend(versions.into_iter().map(|(dataset, version)| (org.id, dataset, version)));
         }
-        for (org, dataset, version) in self.files.all_tables().map_err(Error::internal)? {
-            if !self.keeps(&mut kept, org, dataset, &version).await? {
-                tracing::info!(%dataset, version, "removing a version that no dataset keeps");
-                self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
-            }
+        let tables = self.files.all_tables().map_err(Error::internal)?;
+        for (org, dataset, version) in tables.into_iter().filter(|of| !kept.contains(of)) {
+            tracing::info!(%dataset, version, "removing a version that no dataset keeps");
+            self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
         }
-        for (org, dataset, version) in self.files.all_vectors().map_err(Error::internal)? {
-            if self.keeps(&mut kept, org, dataset, &version).await? {
-                continue;
-            }
+        let indexes = self.files.all_vectors().map_err(Error::internal)?;
+        for (org, dataset, version) in indexes.into_iter().filter(|of| !kept.contains(of)) {
             tracing::info!(%dataset, version, "removing an index that no dataset keeps");
             // Nobody asks it. What of it is on a server goes from there when the service runs, in its own time.
             if let Err(problem) = self.take_index(org, dataset, &version, 0).await {
@@ -198,35 +195,21 @@ impl Datasets {
         Ok(())
     }
 
-    async fn keeps(&self, known: &mut Kept, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
-        let kept = match known.entry(org) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(self.kept(org).await?),
-        };
-        Ok(kept.contains(&(dataset, version.to_owned())))
-    }
-
     /// The versions of a workspace, after those that are too many have left the metadata.
     async fn kept(&self, org: Id<Org>) -> Result<HashSet<(Id<Dataset>, String)>> {
         let mut tx = self.db.tenant(org).await?;
-        let datasets = store::datasets::outlines(&mut tx, org).await?;
         let mut earlier: HashMap<Id<Dataset>, Vec<Version>> = HashMap::new();
         for version in store::dataset_versions::all(&mut tx, org).await? {
             earlier.entry(version.dataset).or_default().push(version);
         }
-        let mut kept = HashSet::new();
-        for dataset in datasets {
-            kept.insert((dataset.id, dataset.version.clone().unwrap_or_default()));
+        for dataset in store::datasets::outlines(&mut tx, org).await? {
             let mut earlier = earlier.remove(&dataset.id).unwrap_or_default();
             earlier.retain(|version| Some(&version.version) != dataset.version.as_ref());
-            let beyond = beyond(self.keep.versions, self.keep.bytes, &earlier);
-            let gone: HashSet<String> = beyond.iter().map(|gone| gone.version.clone()).collect();
-            for version in &gone {
-                store::dataset_versions::remove(&mut tx, org, dataset.id, version).await?;
+            for gone in beyond(self.keep.versions, self.keep.bytes, &earlier) {
+                store::dataset_versions::remove(&mut tx, org, dataset.id, &gone.version).await?;
             }
-            let left = earlier.into_iter().filter(|version| !gone.contains(&version.version));
-            kept.extend(left.map(|version| (dataset.id, version.version)));
         }
+        let kept = store::dataset_versions::named(&mut tx, org).await?;
         let with_documents = store::documents::counts(&mut tx, org).await?;
         tx.commit().await?;
         for (dataset, version, _) in with_documents {
@@ -238,9 +221,6 @@ impl Datasets {
         Ok(kept)
     }
 }
-
-/// The versions that workspaces keep, as far as they are known.
-type Kept = HashMap<Id<Org>, HashSet<(Id<Dataset>, String)>>;
 
 /// A dataset of the workspace whose data the service holds itself.
 async fn own(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<Dataset> {
