@@ -139,11 +139,13 @@ pub enum Shown {
     Share { within: Vec<usize> },
     /// Running total along the first time dimension, for each combination of the others.
     Cumulative,
-    /// Change to the row before along the first time dimension.
+    /// Change to the unit of time right before along the first time dimension, also of the first in the window. A unit
+    /// between others that has no row has 0 of what is counted or added up, and no value otherwise. Where times are cut
+    /// to no unit, the row before is meant.
     Change,
-    /// The same as a part of the row before: 0.1 is 10 % more.
+    /// The same as a part of what was before: 0.1 is 10 % more.
     ChangePercent,
-    /// Mean of this row and the `rows - 1` before along the first time dimension.
+    /// Mean of this unit of time and the `rows - 1` before, which are found as for [`Shown::Change`].
     MovingAverage { rows: u32 },
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Query {
     /// Numbers: `"revenue"` (a metric), `"count(flight)"`, `"avg(flight.dep_delay)"`, `"revenue / orders as average"`,
-    /// `"share(revenue)"`, `"change_percent(revenue)"` (from row to row in time), `"avg(days(order.placed, order.paid))"`,
-    /// `"count(flight) filter (where flight.cancelled)"`.
+    /// `"share(revenue)"`, `"change_percent(revenue)"` (from unit to unit),
+    /// `"avg(days(order.placed, order.paid))"`, `"count(flight) filter (where flight.cancelled)"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<String>,
     /// What to group by: `"flight.carrier"`, `"flight.scheduled_departure by month"`, `"flight.distance by 500"`.

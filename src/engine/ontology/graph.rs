@@ -104,6 +104,13 @@ pub fn plain_column<'e>(entity: &'e Entity, name: &'e str) -> Option<&'e str> {
     (!text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ')).then_some(text)
 }
 
+/// Where a way goes up to a row that others share, and from there down to rows that are as much theirs: from an order
+/// to its shop, and to the shop's refunds. How many steps lead up; `None` where it goes another way.
+pub fn shared(way: &[Step]) -> Option<usize> {
+    let up = way.iter().position(|step| step.to_many)?;
+    way.iter().take(up).any(|step| step.shares).then_some(up)
+}
+
 impl Graph {
     /// Cardinalities are derived here, whatever the document says. A relationship to a dataset that is not there is
     /// left out.

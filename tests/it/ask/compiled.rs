@@ -141,7 +141,7 @@ macro_rules! traps {
     };
 }
 
-traps! { sums ways broken_keys times balances shares absence bridges metrics grain owners }
+traps! { sums ways broken_keys times balances shares absence bridges metrics grain owners courses }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_whose_checks_did_not_run_does_not_pass() {

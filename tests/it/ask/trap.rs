@@ -100,6 +100,7 @@ pub fn all() -> Vec<(&'static str, Trap)> {
         ("metrics", include_str!("traps/metrics.yaml")),
         ("grain", include_str!("traps/grain.yaml")),
         ("owners", include_str!("traps/owners.yaml")),
+        ("courses", include_str!("traps/courses.yaml")),
     ];
     files.into_iter().map(|(name, text)| (name, read(name, text))).collect()
 }

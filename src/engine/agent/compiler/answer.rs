@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::model::ontology::Aggregation;
-use crate::model::plan::{Bound, By, Shown};
+use crate::model::plan::{Bound, By, Measure, Shown};
 
-use super::block::Block;
+use super::block::{Block, Number};
 use super::check::{Check, CheckKind};
 use super::columns::columns;
 use super::comparison::symbol;
@@ -16,9 +16,12 @@ use super::layer::{Layer, named};
 use super::layout::{list, with};
 use super::literal::number_text;
 use super::order::{Key, order, ranked};
-use super::shown::shown;
+use super::shown::{is_additive, shown};
 use super::words::words;
 use super::work::Work;
+
+/// How a sum is held against others and against bounds where a group has no row of it.
+const FILLED: &str = "A sum without a row counts as 0 in the order and for bounds.";
 
 pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Compiled, CompileError> {
     let plan = work.plan;
@@ -26,17 +29,24 @@ pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Comp
         from: block.from.clone(),
         dims: block.dims.clone(),
         numbers: block.values.iter().map(|value| (value.sql.clone(), value.other.clone())).collect(),
+        sums: plan.measures.iter().zip(&block.values).map(|(measure, value)| is_sum(&work, measure, value)).collect(),
+        gaps: block.gaps,
         ties: block.ties.clone(),
     };
     validate(&work, &layer)?;
+    gaps(&mut work, &block, &layer);
     let is_shown = plan.measures.iter().any(|measure| measure.shown_as.is_some());
     let ranks = plan.limit.as_ref().is_some_and(|limit| !limit.per.is_empty() || limit.with_ties);
     if is_shown || ranks || !plan.having.is_empty() || plan.comparison.is_some() {
         layer = named(&mut work, &block, layer, "answer", Vec::new(), &[]).0;
     }
     if is_shown {
-        let shown = shown(&work, &block, &layer)?;
+        let shown = shown(&mut work, &block, &layer)?;
         layer = named(&mut work, &block, Layer { numbers: shown, ..layer }, "shown", Vec::new(), &[]).0;
+    }
+    if let Some((at, since)) = &block.since {
+        let begun = format!("{} >= {since}", layer.dim(*at));
+        layer = named(&mut work, &block, layer, "in_time", Vec::new(), &[begun]).0;
     }
     if !plan.having.is_empty() {
         layer = having(&mut work, &block, layer);
@@ -129,6 +139,35 @@ fn validate(work: &Work<'_>, layer: &Layer) -> Result<(), CompileError> {
     Ok(())
 }
 
+/// Whether nothing is 0 of it; a number of rows is 0 then already.
+fn is_sum(work: &Work<'_>, measure: &Measure, value: &Number) -> bool {
+    measure.shown_as.is_none() && !value.counts && (value.adds_up || is_additive(work, measure))
+}
+
+/// Says what becomes of groups without a row where that decides which rows there are.
+fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
+    let plan = work.plan;
+    let lacks = |at: &usize| block.values.get(*at).is_some_and(|value| value.may_lack);
+    let bounded: Vec<usize> = plan.having.iter().map(|having| having.measure).filter(lacks).collect();
+    let ordered = plan.order.iter().filter(|_| plan.limit.is_some());
+    let lowest = ordered.clone().filter(|order| !order.descending).filter_map(|order| match order.by {
+        By::Measure(at) => Some(at),
+        By::Dimension(_) | By::Difference(_) | By::Change(_) => None,
+    });
+    if bounded.iter().copied().chain(lowest.filter(lacks)).any(|at| layer.is_filled(at)) {
+        work.note(FILLED);
+    }
+    let mut empty = ordered.filter_map(|order| match order.by {
+        By::Measure(at) if layer.is_filled(at) => None,
+        By::Difference(at) if layer.is_sum(at) => None,
+        By::Measure(at) | By::Difference(at) | By::Change(at) => Some(at),
+        By::Dimension(_) => None,
+    });
+    if empty.any(|at| lacks(&at)) || bounded.iter().any(|at| !layer.is_filled(*at)) {
+        work.gaps_decide();
+    }
+}
+
 /// Keeps the rows that meet the conditions on their numbers.
 fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
     let plan = work.plan;
@@ -157,7 +196,7 @@ fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
             Bound::Number(number) => number_text(number.get()),
             Bound::Overall(_) => bounds.next().unwrap_or_else(|| "NULL".to_owned()),
         };
-        conditions.push(format!("{} {} {bound}", layer.number(having.measure).0, symbol(having.op)));
+        conditions.push(format!("{} {} {bound}", layer.filled(having.measure), symbol(having.op)));
     }
     named(work, block, layer, "kept", Vec::new(), &conditions).0
 }
@@ -165,7 +204,8 @@ fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
 /// Checks of the whole answer.
 fn checks(work: &mut Work<'_>, block: &Block) {
     let plan = work.plan;
-    let complete = plan.having.is_empty() && plan.limit.is_none() && plan.comparison.is_none() && block.ties.is_empty();
+    let all = plan.having.is_empty() && plan.limit.is_none() && block.since.is_none();
+    let complete = all && plan.comparison.is_none() && block.ties.is_empty();
     for (at, (value, measure)) in block.values.iter().zip(&plan.measures).enumerate() {
         if let (Some(total), true, None) = (value.total, complete, &measure.shown_as) {
             let words = words(work, measure);

@@ -17,7 +17,8 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// How numbers of several datasets stand beside each other, where one of them has no row.
-const GAPS: &str = "Groups without a row of one number show it as 0 where it counts, and as empty otherwise.";
+const GAPS: &str = "Groups without a row of one number show it as 0 where it counts, and otherwise as empty. What is \
+                    empty comes last and meets no bound, but for sums, which are 0 there.";
 
 /// Rows by groups: what follows FROM, and SQL over it.
 pub(super) struct Block {
@@ -27,8 +28,12 @@ pub(super) struct Block {
     /// Names for their columns.
     pub names: Vec<String>,
     pub values: Vec<Number>,
+    /// Whether a group may have no row of a number.
+    pub gaps: bool,
     /// What else tells rows apart.
     pub ties: Vec<String>,
+    /// A dimension, and from where on its rows are asked for, where those before were read only to be reached back to.
+    pub since: Option<(usize, String)>,
 }
 
 /// A number of a block.
@@ -40,6 +45,8 @@ pub(super) struct Number {
     pub adds_up: bool,
     /// 0 where there is no row, so that it is never NULL.
     pub counts: bool,
+    /// Whether it is empty in a group that has no row of one of its numbers.
+    pub may_lack: bool,
     /// The column of its total among the numbers of the checks.
     pub total: Option<Total>,
 }
@@ -106,6 +113,7 @@ pub(super) fn groups(
             other: then.as_ref().map(|then| then.sql(work.dialect, &leaf)).transpose()?,
             adds_up: now.adds_up(&leaves),
             counts: only.is_some_and(|at| leaf_at(&leaves, at).counts()),
+            may_lack: now.may_lack(&leaves),
             total: only.and_then(|at| {
                 parts.iter().flat_map(|part| &part.totals).find(|(leaf, _)| *leaf == at).map(|(_, column)| *column)
             }),
@@ -118,7 +126,8 @@ pub(super) fn groups(
     if joined && parts.len() > 1 {
         work.note_of(NoteKind::Gaps, GAPS);
     }
-    Ok(Block { dims: names.iter().map(|name| of(name)).collect(), from, names: names.to_vec(), values, ties })
+    let dims = names.iter().map(|name| of(name)).collect();
+    Ok(Block { dims, from, names: names.to_vec(), values, gaps: joined, ties, since: None })
 }
 
 /// The leaves by their rows, each in a part.

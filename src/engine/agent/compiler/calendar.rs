@@ -1,6 +1,6 @@
 //! Times cut to units of the calendar, and windows of time.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Comparison, Grain, Window};
@@ -109,12 +109,7 @@ impl Work<'_> {
         if grain.is_cycle() {
             return Ok(sql.to_owned());
         }
-        let starts = (window.map(bounds).transpose()?.and_then(|(start, _)| start), bounds(&comparison.with)?.0);
-        let (Some(now), Some(then)) = starts else {
-            return Err(CompileError::Unsupported(
-                "two times can be compared row by row only when both have a beginning".into(),
-            ));
-        };
+        let (now, then) = beginnings(comparison, window)?;
         let months =
             (i64::from(now.year()) - i64::from(then.year())) * 12 + i64::from(now.month()) - i64::from(then.month());
         let days = i64::from(then.date().until((jiff::Unit::Day, now.date())).map_or(0, |span| span.get_days()));
@@ -130,6 +125,8 @@ impl Work<'_> {
                 let days = (days + if days < 0 { -3 } else { 3 }) / 7 * 7;
                 self.dialect.day(&format!("{sql} + INTERVAL '{days} days'"))
             }
+            Grain::Day if is_same_date(now, then) => self.dialect.day(&format!("{sql} + INTERVAL '{months} months'")),
+            Grain::Hour if is_same_date(now, then) => format!("{sql} + INTERVAL '{months} months'"),
             Grain::Day => self.dialect.day(&format!("{sql} + INTERVAL '{days} days'")),
             Grain::Hour => format!("{sql} + INTERVAL '{days} days'"),
             _ => {
@@ -139,4 +136,39 @@ impl Work<'_> {
             }
         })
     }
+}
+
+/// When the plan's window begins, and the comparison's.
+fn beginnings(comparison: &Comparison, window: Option<&Window>) -> Result<(DateTime, DateTime), CompileError> {
+    match (window.map(bounds).transpose()?.and_then(|(start, _)| start), bounds(&comparison.with)?.0) {
+        (Some(now), Some(then)) => Ok((now, then)),
+        _ => Err(CompileError::Unsupported(
+            "two times can be compared row by row only when both have a beginning".into(),
+        )),
+    }
+}
+
+/// Whether two times are some years apart, so that the days after one are those after the other that have their dates:
+/// from a leap day on they are not as many days later.
+fn is_same_date(now: DateTime, then: DateTime) -> bool {
+    (now.month(), now.day(), now.time()) == (then.month(), then.day(), then.time())
+}
+
+/// Whether days or hours of the comparison's window are found by their dates, and a 29 February is among them that the
+/// plan's window does not have: it is put on the 28th.
+pub(super) fn moves_leap_day(
+    grain: Grain,
+    comparison: &Comparison,
+    window: Option<&Window>,
+) -> Result<bool, CompileError> {
+    if !matches!(comparison.align.unwrap_or(grain), Grain::Day | Grain::Hour) {
+        return Ok(false);
+    }
+    let (now, then) = beginnings(comparison, window)?;
+    let end = bounds(&comparison.with)?.1.unwrap_or(then);
+    let later = now.year() - then.year();
+    let leap_day = |year: i16| Date::new(year, 2, 29).ok();
+    let is_within = |day: Date| then.date() <= day && day.at(0, 0, 0, 0) < end;
+    let is_moved = |year: i16| leap_day(year).is_some_and(is_within) && leap_day(year + later).is_none();
+    Ok(is_same_date(now, then) && (then.year()..=end.year()).any(is_moved))
 }

@@ -37,11 +37,17 @@ pub enum CheckKind {
     /// The total of a measure without the groups; the parts in the answer add up to it. Where a row may be in several
     /// groups (`shared`), none of them is more than it.
     Total { measure: usize, total: usize, shared: bool },
-    /// Groups without any row of a number that is taken over all of them, of how many. What the groups are, as a noun,
-    /// and whether those without count as 0; otherwise they are left out.
-    Groups { without: usize, of: usize, groups: String, zero: bool },
+    /// Groups without a row of a number that is taken over all of them, or units of time that a course passes over, of
+    /// how many. What the groups are, as a noun, and what those without one have, and what becomes of them: "no row, and
+    /// count as 0".
+    Groups { without: usize, of: usize, groups: String, have: &'static str },
     /// The dimensions tell the rows of the answer apart.
     Grain,
+}
+
+/// What becomes of groups without a row, as [`CheckKind::Groups`] says it.
+pub(super) fn without_rows(zero: bool) -> &'static str {
+    if zero { "no row, and count as 0" } else { "no value, and are left out" }
 }
 
 /// A total among the numbers of the checks, and whether rows are in several of its parts.

@@ -6,7 +6,7 @@ use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 use super::block::Block;
 use super::compiled::OutputColumn;
 use super::headings::headings;
-use super::layer::{Layer, change, difference};
+use super::layer::Layer;
 use super::names::Names;
 use super::work::Work;
 use crate::engine::render::column::Role;
@@ -38,7 +38,7 @@ pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<Out
             let phrase = comparison.with.phrase.clone().unwrap_or_else(|| "before".to_owned());
             add(format!("{heading}, {phrase}"), other, OutputColumn { role: Role::Other(at), ..column.clone() });
             let less = OutputColumn { role: Role::Difference(at), nullable: true, ..column.clone() };
-            add(format!("{heading}, difference"), &difference(number), less);
+            add(format!("{heading}, difference"), &layer.difference(at), less);
             let part = OutputColumn {
                 role: Role::Change(at),
                 datatype: DataType::Float,
@@ -47,7 +47,7 @@ pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<Out
                 nullable: true,
                 ..column
             };
-            add(format!("{heading}, change"), &change(work, number), part);
+            add(format!("{heading}, change"), &layer.change(work, at), part);
         }
     }
     (columns, select)

@@ -7,8 +7,8 @@
 
 use crate::engine::ontology::dialect::Belonging;
 use crate::engine::ontology::expression::Scalar;
-use crate::engine::ontology::graph::{Step, Steps, Way};
-use crate::model::ontology::{DataType, Field};
+use crate::engine::ontology::graph::{Step, Steps, Way, shared};
+use crate::model::ontology::{DataType, Entity, Field};
 use crate::model::plan::{Comparator, Condition, Literal, Measure, Node};
 
 use super::comparison::{
@@ -100,9 +100,11 @@ fn exists(
     inner.prefix.push(*step);
     let on = pairs(work, step, &scope.node(at).alias, &inner.node(0).alias)?;
     work.uses(step);
-    let (one, many) = (work.entity(scope.node(at).dataset).noun(), work.entity(step.to).noun());
+    let noun = |dataset: usize| work.entity(dataset).noun();
+    let (one, many) = (noun(scope.base()), noun(step.to));
+    let whose = if at == 0 { "their".to_owned() } else { format!("their {}’s", noun(scope.node(at).dataset)) };
     work.note(format!(
-        "{} count when at least one of their {} meets the conditions.",
+        "{} count when at least one of {whose} {} meets the conditions.",
         capital(&plural(&one)),
         plural(&many)
     ));
@@ -200,6 +202,17 @@ fn related(
             "whether a {of} has a {dataset} needs a relationship: say which"
         )));
     };
+    if let Some(down) = shared(&ways).and_then(|up| ways.get(up)) {
+        return Err(of_another(work, from, work.entity(down.from), to));
+    }
+    let behind = |at: usize| ways.get(at..).and_then(|rest| rest.get(shared(rest)?));
+    if let Some(down) = (1..ways.len()).find_map(behind) {
+        let (one, many) = (work.entity(from).noun(), plural(&work.entity(to).noun()));
+        let whose = work.entity(down.from).noun();
+        work.note(format!(
+            "Which {many} are of which {one} is not known: those of a {whose} count for each {one} that it belongs to."
+        ));
+    }
     let mut inner = scope.inner(work, to);
     let back: Way = rest.iter().rev().map(|step| work.graph.back(step)).collect();
     let Reached::At(end) = inner.reach(work, &back, true)? else {
@@ -210,6 +223,19 @@ fn related(
     let conditions = all(work, &mut inner, &filters)?;
     let from = inner.from(work)?;
     Ok(belongs(work, &on, &from, conditions))
+}
+
+/// Rows that only belong to a row that others share are of none of these alone.
+fn of_another(work: &Work<'_>, from: usize, owner: &Entity, to: usize) -> CompileError {
+    let (one, many, whose) = (work.entity(from).noun(), plural(&work.entity(to).noun()), owner.noun());
+    CompileError::Unsupported(format!(
+        "which {many} are of which {one} is not known: both only belong to the same {whose}. Say it of that: {} of {} \
+         with {many}, in a query `{} has {}`",
+        plural(&one),
+        plural(&whose),
+        owner.name,
+        work.entity(to).name
+    ))
 }
 
 /// That there is none; a row that belongs to none of the node's is no row of one that has none.
@@ -235,6 +261,10 @@ fn measured(
     let dataset = scope.node(node).dataset;
     let keyed = (work.number_of_each)(work, dataset, measure)?;
     let number = Field { name: "the number".into(), datatype: DataType::Float, ..Field::default() };
+    if keyed.is_sum && !matches!(op, Comparator::Greater | Comparator::AtLeast) {
+        let many = plural(&work.entity(dataset).noun());
+        work.note(format!("{} without a row of the number count as 0.", capital(&many)));
+    }
     let bound = compared(work, &keyed.value, op, work.literal(value, &number)?);
     let alias = scope.alias(&keyed.name);
     let mut on = Vec::new();

@@ -1,6 +1,7 @@
 //! A layer of the answer: its columns over what the statement has so far.
 
 use super::block::Block;
+use super::calc::together;
 use super::layout::{clause, list};
 use super::names::Names;
 use super::words::words;
@@ -13,6 +14,10 @@ pub(super) struct Layer {
     pub dims: Vec<String>,
     /// The measure, and the same at the comparison's time.
     pub numbers: Vec<(String, Option<String>)>,
+    /// Which of them are sums, so that nothing is 0 of them.
+    pub sums: Vec<bool>,
+    /// Whether a group may have no row of a number.
+    pub gaps: bool,
     pub ties: Vec<String>,
 }
 
@@ -25,6 +30,35 @@ impl Layer {
     #[expect(clippy::indexing_slicing, reason = "a plan that means a measure which is not there has been refused")]
     pub(super) fn number(&self, at: usize) -> &(String, Option<String>) {
         &self.numbers[at]
+    }
+
+    /// Whether a measure is a sum.
+    pub(super) fn is_sum(&self, at: usize) -> bool {
+        self.sums.get(at).is_some_and(|sum| *sum)
+    }
+
+    /// Whether a group without a row of a measure is ordered and bounded as 0.
+    pub(super) fn is_filled(&self, at: usize) -> bool {
+        self.gaps && self.is_sum(at)
+    }
+
+    /// A measure as it is ordered and bounded.
+    pub(super) fn filled(&self, at: usize) -> String {
+        let number = &self.number(at).0;
+        if self.is_filled(at) { format!("COALESCE({number}, 0)") } else { number.clone() }
+    }
+
+    /// A measure less the same at the comparison's time.
+    pub(super) fn difference(&self, at: usize) -> String {
+        match self.number(at) {
+            (now, Some(other)) if self.is_sum(at) => together(&[now.clone(), other.clone()], " - "),
+            (now, other) => format!("({now} - {})", other.as_deref().unwrap_or("NULL")),
+        }
+    }
+
+    /// The difference as a part of what was.
+    pub(super) fn change(&self, work: &Work<'_>, at: usize) -> String {
+        work.dialect.quotient(&self.difference(at), self.number(at).1.as_deref().unwrap_or("NULL"))
     }
 }
 
@@ -62,17 +96,9 @@ pub(super) fn named(
         from: quoted(&part),
         dims: dims.into_iter().map(of).collect(),
         numbers: numbers.into_iter().map(|(now, other)| (of(now), other.map(of))).collect(),
+        sums: layer.sums,
+        gaps: layer.gaps,
         ties: ties.into_iter().map(of).collect(),
     };
     (layer, more.into_iter().map(of).collect())
-}
-
-/// The number less the other.
-pub(super) fn difference((now, other): &(String, Option<String>)) -> String {
-    format!("({now} - {})", other.as_deref().unwrap_or("NULL"))
-}
-
-/// The difference as a part of the other.
-pub(super) fn change(work: &Work<'_>, number: &(String, Option<String>)) -> String {
-    work.dialect.quotient(&difference(number), number.1.as_deref().unwrap_or("NULL"))
 }

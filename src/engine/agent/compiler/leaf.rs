@@ -78,6 +78,16 @@ impl Leaf {
         }
     }
 
+    /// Whether it is an amount or a number of rows.
+    pub(super) fn is_amount(&self) -> bool {
+        self.counts()
+            || match &self.what {
+                What::Aggregate(function, _) | What::Days { function, .. } => *function == Aggregation::Sum,
+                What::Call(call) => call.function == "sum",
+                What::Count | What::Over(_) => false,
+            }
+    }
+
     /// Whether its parts add up to the whole.
     pub(super) fn adds_up(&self) -> bool {
         !self.rows.last

@@ -54,7 +54,8 @@ pub(super) fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     let body = format!("{once}\n{}\n{}{}", list(&select), scope.from(work)?, clause(&conditions));
     let name = work.part(&format!("listed_{}", plural(&work.entity(base).noun())), body);
     let dims = columns.iter().map(|column| format!("{}.{}", quoted(&name), quoted(column))).collect();
-    Ok(Block { from: quoted(&name), dims, names: columns, values: Vec::new(), ties: Vec::new() })
+    let (values, ties) = (Vec::new(), Vec::new());
+    Ok(Block { from: quoted(&name), dims, names: columns, values, gaps: false, ties, since: None })
 }
 
 fn rows_of(home: usize) -> Rows {

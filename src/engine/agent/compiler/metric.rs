@@ -78,7 +78,7 @@ pub(super) fn metric(
         metrics.push((other.clone(), self::metric(work, other, &narrowed, leaves, inside)?));
     }
     inside.pop();
-    Ok(Calc::Metric { expression, calls, metrics })
+    Ok(Calc::of_metric(expression, calls, metrics, leaves))
 }
 
 /// The home that all calls of a metric that name one share.

@@ -18,8 +18,8 @@
 //! 4. rows of several datasets: `joins`, `scope`;
 //! 5. conditions on rows: `comparison`, [`condition`];
 //! 6. measures taken apart: `words`, `leaf`, `calc`, `metric`, `measure`;
-//! 7. one part: [`rows`], `watch`, `part`;
-//! 8. parts put together: `subject`, [`block`], `numbers`, `listing`;
+//! 7. one part: [`rows`], `last`, `watch`, `part`;
+//! 8. parts put together: `subject`, [`block`], `course`, `numbers`, `listing`;
 //! 9. the answer: `layer`, `shown`, `order`, `headings`, `columns`, [`answer`].
 //!
 //! A condition may be on a number ("customers with more than 3 orders"), which is made three floors above: [`compile`]
@@ -34,11 +34,13 @@ mod columns;
 mod comparison;
 mod compiled;
 mod condition;
+mod course;
 mod days;
 mod error;
 mod fields;
 mod headings;
 mod joins;
+mod last;
 mod layer;
 mod layout;
 mod leaf;

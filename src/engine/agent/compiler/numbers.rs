@@ -3,6 +3,7 @@
 use crate::model::plan::Measure;
 
 use super::block::{Block, groups};
+use super::course::{Earlier, earlier};
 use super::error::CompileError;
 use super::layout::list;
 use super::leaf::Frame;
@@ -21,7 +22,7 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
         columns.push(names.fresh(&dimension.field.field));
     }
     let dims: Vec<Dim> = plan.dimensions.iter().cloned().map(Dim::Plan).collect();
-    let frame = Frame {
+    let mut frame = Frame {
         filters: plan.filters.clone(),
         own: Vec::new(),
         window: plan.time.as_ref().map(|time| time.window.clone()),
@@ -33,8 +34,13 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
     }
     let subject = plan.subject.as_deref().map(|subject| work.dataset(subject)).transpose()?;
     let measures: Vec<&Measure> = plan.measures.iter().collect();
+    let earlier = earlier(work, &frame)?;
+    if let Some(Earlier { window, .. }) = &earlier {
+        frame.window = Some(window.clone());
+    }
     let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), subject)?;
     block.names = columns;
+    block.since = earlier.map(|earlier| earlier.since);
     Ok(block)
 }
 
@@ -49,16 +55,21 @@ pub(super) fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) ->
         )));
     }
     let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(dataset))?;
+    let is_sum = groups.values.first().is_some_and(|number| number.adds_up && !number.counts);
+    if !is_sum && groups.values.first().is_some_and(|number| number.may_lack) {
+        work.gaps_decide();
+    }
     let mut names = Names::default();
     let keys: Vec<String> = entity.primary_key.iter().map(|column| names.fresh(column)).collect();
     let value = names.fresh("number");
     let mut select: Vec<String> =
         groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let number = groups.values.first().map(|number| number.sql.clone()).unwrap_or_default();
+    let number = if is_sum { format!("COALESCE({number}, 0)") } else { number };
     select.push(format!("{number} AS {}", quoted(&value)));
     let name = work.part(
         &format!("{} of each {}", words(work, measure), entity.noun()),
         format!("SELECT\n{}\nFROM {}", list(&select), groups.from),
     );
-    Ok(Keyed { name, keys, value: quoted(&value) })
+    Ok(Keyed { name, keys, value: quoted(&value), is_sum })
 }

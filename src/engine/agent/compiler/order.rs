@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::plan::{By, Limit, Order};
 
 use super::block::Block;
-use super::layer::{Layer, change, difference, named};
+use super::layer::{Layer, named};
 use super::work::Work;
 
 /// A column to order by.
@@ -42,9 +42,9 @@ pub(super) fn order(work: &Work<'_>, layer: &Layer) -> Vec<Key> {
 fn ordered(work: &Work<'_>, layer: &Layer, order: &Order) -> String {
     match order.by {
         By::Dimension(at) => layer.dim(at).to_owned(),
-        By::Measure(at) => layer.number(at).0.clone(),
-        By::Difference(at) => difference(layer.number(at)),
-        By::Change(at) => change(work, layer.number(at)),
+        By::Measure(at) => layer.filled(at),
+        By::Difference(at) => layer.difference(at),
+        By::Change(at) => layer.change(work, at),
     }
 }
 

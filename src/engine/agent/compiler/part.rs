@@ -1,10 +1,10 @@
 //! The part of a statement that computes leaves over the same rows, one row for each group.
 
-use crate::engine::ontology::graph::Steps;
 use crate::model::plan::Grain;
 
 use super::check::Total;
 use super::error::CompileError;
+use super::last::Last;
 use super::layout::{clause, group_by, indented, list};
 use super::leaf::{Leaf, Rows};
 use super::names::Names;
@@ -99,7 +99,7 @@ impl Pieces<'_> {
         Ok(format!("SELECT\n{}\n{from}{conditions}{}", list(&select), group_by(self.names.len())))
     }
 
-    /// The rows of each group once, or only those of the last time, and the aggregates over them.
+    /// The rows of each group once, or only the last ones, and the aggregates over them.
     fn each_once(&self, work: &mut Work<'_>, keys: &[String]) -> Result<String, CompileError> {
         let mut fresh = self.inner.names.clone();
         let mut select = self.dimensions();
@@ -107,14 +107,19 @@ impl Pieces<'_> {
         select.extend(self.inner.columns.iter().map(|(sql, name)| format!("{sql} AS {}", quoted(name))));
         let mut last = String::new();
         if self.rows.last {
-            let at = self.time(work)?;
-            let (at_name, last_name) = (quoted(&fresh.fresh("at_time")), quoted(&fresh.fresh("last_time")));
+            let of = Last::of(work, &self.scope, self.rows)?;
             let times: Vec<&str> =
                 self.grouped.iter().filter(|(_, grain)| grain.is_some()).map(|(sql, _)| sql.as_str()).collect();
-            let by = if times.is_empty() { String::new() } else { format!("PARTITION BY {}", times.join(", ")) };
-            select.push(format!("{at} AS {at_name}"));
-            select.push(format!("MAX({at}) OVER ({by}) AS {last_name}"));
-            last = format!("\nWHERE {at_name} = {last_name}");
+            let mut column = |(sql, wanted): (String, &str)| {
+                let name = quoted(&fresh.fresh(wanted));
+                select.push(format!("{sql} AS {name}"));
+                name
+            };
+            let kept: Vec<String> =
+                of.kept(&times).into_iter().map(|equal| equal.map(&mut column).join(" = ")).collect();
+            last = clause(&kept);
+            let from = self.scope.from(work)?;
+            of.watch(work, &from, &self.conditions, &times);
         }
         let once = if self.scope.fans { "SELECT DISTINCT" } else { "SELECT" };
         let (from, conditions) = (self.scope.from(work)?, clause(&self.conditions));
@@ -127,26 +132,6 @@ impl Pieces<'_> {
             quoted("each_once"),
             group_by(self.names.len())
         ))
-    }
-
-    /// When a row was, of amounts that do not add up over time.
-    fn time(&self, work: &mut Work<'_>) -> Result<String, CompileError> {
-        let home = self.rows.home;
-        let Some(time) = &self.rows.time else {
-            return Err(CompileError::Unsupported("a balance without a time".into()));
-        };
-        let (dataset, field) = work.field(time)?;
-        if !work.way(home, dataset, &time.via, Steps::ToOne)?.is_empty() {
-            return Err(CompileError::Unsupported(format!(
-                "the time of a semi-additive metric must be a field of its own dataset, not {}.{}",
-                time.dataset, time.field
-            )));
-        }
-        work.note(format!(
-            "Of each time, the last {} that there is counts: such amounts do not add up over time.",
-            field.words().to_lowercase()
-        ));
-        Scope::new(work, home).field(work, 0, &field.name)
     }
 }
 

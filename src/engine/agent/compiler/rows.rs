@@ -6,6 +6,7 @@ use crate::engine::render::nouns::plural;
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Condition, Dimension, FieldRef, Grain};
 
+use super::calendar::moves_leap_day;
 use super::condition;
 use super::days;
 use super::error::CompileError;
@@ -97,13 +98,17 @@ pub(super) fn dimension(
     let mut sql = cut(work, &sql, field, dimension)?;
     let fine = if field.datatype == DataType::Date { Grain::Day } else { Grain::Hour };
     let grain = dimension.grain.or((is_time && dimension.bucket.is_none()).then_some(fine));
-    if let (Some(rows), Some(grain), Some(comparison)) = (rows, grain, &work.plan.comparison)
+    let plan = work.plan;
+    if let (Some(rows), Some(grain), Some(comparison)) = (rows, grain, &plan.comparison)
         && rows.other
         && rows.time.as_ref().is_some_and(|time| {
             time.dataset.eq_ignore_ascii_case(&reference.dataset) && time.field.eq_ignore_ascii_case(&reference.field)
         })
     {
-        let window = work.plan.time.as_ref().map(|time| &time.window);
+        let window = plan.time.as_ref().map(|time| &time.window);
+        if moves_leap_day(grain, comparison, window)? {
+            work.note("What was on 29 February of the other time counts on 28 February.");
+        }
         sql = if dimension.grain.is_none() && field.datatype == DataType::DateTimeTz {
             work.instant_of(&work.aligned(&work.local(&sql, field)?, grain, comparison, window)?)
         } else {

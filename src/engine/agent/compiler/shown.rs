@@ -1,9 +1,13 @@
 //! What is shown instead of the numbers: shares, running totals, changes and moving averages.
 
+use crate::engine::render::nouns::plural;
 use crate::model::ontology::Additivity;
-use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
+use crate::model::plan::{Grain, Measure, Shown, Value};
+use crate::model::source::Dialect;
 
-use super::block::Block;
+use super::block::{Block, Number};
+use super::check::{Check, CheckKind, column_name, without_rows};
+use super::course::{number, time_dimension};
 use super::error::CompileError;
 use super::layer::Layer;
 use super::words::words;
@@ -11,7 +15,7 @@ use super::work::Work;
 
 /// What is shown instead of the numbers.
 pub(super) fn shown(
-    work: &Work<'_>,
+    work: &mut Work<'_>,
     block: &Block,
     layer: &Layer,
 ) -> Result<Vec<(String, Option<String>)>, CompileError> {
@@ -29,14 +33,15 @@ pub(super) fn shown(
                 words(work, measure)
             )));
         }
-        let one = |sql: &str| shown_as(work, layer, shown, sql);
+        let one = |sql: &str| shown_as(work, layer, shown, sql, is_zero(work, measure, value));
         written.push((one(now)?, other.as_deref().map(one).transpose()?));
     }
+    gaps(work, block, layer);
     Ok(written)
 }
 
 /// Whether the ontology says that it adds up.
-fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
+pub(super) fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
     match &measure.value {
         Value::Metric(name) => {
             work.ontology.metric(name).is_some_and(|metric| metric.additivity == Additivity::Additive)
@@ -45,40 +50,122 @@ fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
     }
 }
 
-fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str) -> Result<String, CompileError> {
+/// Whether a unit of time without a row has 0 of it: there is nothing to count or to add up.
+fn is_zero(work: &Work<'_>, measure: &Measure, value: &Number) -> bool {
+    value.counts || value.adds_up || is_additive(work, measure)
+}
+
+fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str, zero: bool) -> Result<String, CompileError> {
+    let dialect = work.dialect;
     if let Shown::Share { within } = shown {
         let by: Vec<&str> = within.iter().map(|at| layer.dim(*at)).collect();
         let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {}", by.join(", ")) };
-        return Ok(work.dialect.quotient(sql, &format!("SUM({sql}) OVER ({by})")));
+        return Ok(dialect.quotient(sql, &format!("SUM({sql}) OVER ({by})")));
     }
-    let Some(time) = time_dimension(work) else {
+    let Some(course) = Course::of(work, layer) else {
         return Err(CompileError::Unsupported("a course over time needs a time to group by".into()));
     };
-    let others: Vec<&str> =
-        layer.dims.iter().enumerate().filter(|(at, _)| *at != time).map(|(_, sql)| sql.as_str()).collect();
-    let by = if others.is_empty() { String::new() } else { format!("PARTITION BY {} ", others.join(", ")) };
-    let along = format!("{by}ORDER BY {}", layer.dim(time));
+    // Another number may have a row of a unit of which this one has none.
+    let sql = if zero && layer.gaps { format!("COALESCE({sql}, 0)") } else { sql.to_owned() };
     Ok(match shown {
-        Shown::Cumulative => format!("SUM({sql}) OVER ({along} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"),
-        Shown::Change => format!("({sql} - {})", work.dialect.before(sql, &along)),
+        Shown::Cumulative => {
+            format!("SUM({sql}) OVER ({} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)", course.along())
+        }
+        Shown::Change => format!("({sql} - {})", course.before(dialect, &sql, zero)),
         Shown::ChangePercent => {
-            let before = work.dialect.before(sql, &along);
-            work.dialect.quotient(&format!("({sql} - {before})"), &before)
+            let before = course.before(dialect, &sql, zero);
+            dialect.quotient(&format!("({sql} - {before})"), &before)
         }
-        Shown::MovingAverage { rows } => {
-            let before = rows.saturating_sub(1);
-            format!("AVG({sql}) OVER ({along} ROWS BETWEEN {before} PRECEDING AND CURRENT ROW)")
-        }
-        Shown::Share { .. } => sql.to_owned(),
+        Shown::MovingAverage { rows } => course.mean(dialect, &sql, *rows, zero),
+        Shown::Share { .. } => sql,
     })
 }
 
-/// The first dimension that is a time; a stretch of time comes before a cycle.
-fn time_dimension(work: &Work<'_>) -> Option<usize> {
-    let dimensions = &work.plan.dimensions;
-    let is_time = |dimension: &Dimension| {
-        let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
-        field.is_some_and(|field| field.datatype.is_calendar()) && !dimension.grain.is_some_and(Grain::is_cycle)
-    };
-    dimensions.iter().position(is_time).or_else(|| dimensions.iter().position(|dimension| dimension.grain.is_some()))
+/// Where a course goes along, as SQL.
+struct Course {
+    /// PARTITION BY the other dimensions, with a space behind it; empty without any.
+    by: String,
+    time: String,
+    /// The number of the time's unit, and how far apart two that follow each other are. None where the time is cut to
+    /// no unit: then a course goes from row to row.
+    unit: Option<(String, u32)>,
+}
+
+impl Course {
+    /// None where nothing that is grouped by is a time.
+    fn of(work: &Work<'_>, layer: &Layer) -> Option<Self> {
+        let time = time_dimension(work)?;
+        let others: Vec<&str> =
+            layer.dims.iter().enumerate().filter(|(at, _)| *at != time).map(|(_, sql)| sql.as_str()).collect();
+        let by = if others.is_empty() { String::new() } else { format!("PARTITION BY {} ", others.join(", ")) };
+        let grain = work.plan.dimensions.get(time).and_then(|dimension| dimension.grain);
+        let unit = grain.map(|grain| number(work, grain, layer.dim(time)));
+        Some(Self { by, time: layer.dim(time).to_owned(), unit })
+    }
+
+    fn along(&self) -> String {
+        format!("{}ORDER BY {}", self.by, self.time)
+    }
+
+    /// The number right before: of the unit before, whatever the row before is of.
+    fn before(&self, dialect: Dialect, sql: &str, zero: bool) -> String {
+        let value = dialect.before(sql, &self.along());
+        let Some((unit, step)) = &self.unit else { return value };
+        let last = dialect.before(unit, &self.along());
+        let none = if zero { format!(" WHEN {last} < {unit} - {step} THEN 0") } else { String::new() };
+        format!("CASE WHEN {last} = {unit} - {step} THEN {value}{none} END")
+    }
+
+    /// The mean of so many units; of those that there are, where the first of all is among them.
+    fn mean(&self, dialect: Dialect, sql: &str, rows: u32, zero: bool) -> String {
+        let Some((unit, step)) = &self.unit else {
+            let before = rows.saturating_sub(1);
+            return format!("AVG({sql}) OVER ({} ROWS BETWEEN {before} PRECEDING AND CURRENT ROW)", self.along());
+        };
+        let reach = u64::from(rows.saturating_sub(1)) * u64::from(*step);
+        let over = format!("OVER ({}ORDER BY {unit} RANGE BETWEEN {reach} PRECEDING AND CURRENT ROW)", self.by);
+        if !zero {
+            return format!("AVG({sql}) {over}");
+        }
+        let passed = format!("({unit} - MIN({unit}) OVER ({}))", self.by.trim_end());
+        let units = format!("CASE WHEN {passed} >= {reach} THEN {rows} ELSE {passed} / {step} + 1 END");
+        dialect.quotient(&format!("SUM({sql}) {over}"), &units)
+    }
+}
+
+/// Looks up how many units of time are passed over without a row, and so count as 0 or are left out.
+fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
+    let plan = work.plan;
+    let grain = time_dimension(work).and_then(|at| plan.dimensions.get(at)).and_then(|dimension| dimension.grain);
+    let (Some(course), Some(grain)) = (Course::of(work, layer), grain) else { return };
+    let Some((unit, step)) = &course.unit else { return };
+    let passed = format!("({unit} - {})", work.dialect.before(unit, &course.along()));
+    for (measure, value) in plan.measures.iter().zip(&block.values) {
+        let reaches =
+            matches!(measure.shown_as, Some(Shown::Change | Shown::ChangePercent | Shown::MovingAverage { .. }));
+        let zero = is_zero(work, measure, value);
+        let name = format!("units:{zero}");
+        if !reaches || !work.checks.is_new(name.clone()) {
+            continue;
+        }
+        let (without, of) = (work.checks.column(), work.checks.column());
+        work.checks.look_up(format!(
+            "SELECT COALESCE(SUM(\"missing\"), 0) AS {}, COUNT(*) + COALESCE(SUM(\"missing\"), 0) AS {}\nFROM (\n  \
+             SELECT CASE WHEN {passed} > {step} THEN {passed} / {step} - 1 ELSE 0 END AS \"missing\"\n  FROM {}\n) AS \
+             \"units\"",
+            column_name(without),
+            column_name(of),
+            layer.from
+        ));
+        let groups = units(grain, layer.dims.len());
+        let says = format!("all {groups} have a row");
+        let have = without_rows(zero);
+        work.checks.list.push(Check { name, kind: CheckKind::Groups { without, of, groups, have }, says });
+    }
+}
+
+/// "months", and where each group has its own, "months of single groups".
+fn units(grain: Grain, dims: usize) -> String {
+    let units = plural(grain.words());
+    if dims > 1 { format!("{units} of single groups") } else { units }
 }

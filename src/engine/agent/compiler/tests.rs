@@ -4,8 +4,8 @@ use crate::engine::render::number::Style;
 use crate::model::lineage::ColumnPair;
 use crate::model::ontology::{Aggregation, Confidence, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
-    Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Pattern, Shown, TimeFilter,
-    Value, Window,
+    Bound, By, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order,
+    Pattern, Shown, TimeFilter, Value, Window,
 };
 use crate::model::source::CLICKHOUSE_SETTINGS;
 
@@ -392,8 +392,36 @@ fn instants_are_read_from_the_ontology_s_clock_in_every_engine() {
         assert!(sql.contains(r#"(CAST(("flights"."day" AT TIME ZONE 'Asia/Tokyo') AS DATE)) AS "date""#), "{sql}");
         // A year of days later it may not be as many hours later.
         let sql = made(&compared);
-        let moved = r#"(CAST(("flights"."day" AT TIME ZONE 'Asia/Tokyo') + INTERVAL '365 days' AS TIMESTAMP) AT TIME ZONE 'Asia/Tokyo')"#;
+        let moved = r#"(CAST(("flights"."day" AT TIME ZONE 'Asia/Tokyo') + INTERVAL '12 months' AS TIMESTAMP) AT TIME ZONE 'Asia/Tokyo')"#;
         assert!(sql.contains(moved), "{sql}");
+    }
+}
+
+#[test]
+fn what_reaches_back_is_read_from_before_the_window_on() {
+    let made = |start: &str, shown: Vec<Shown>| {
+        let mut plan = count(&[("flights", "day", &[])]);
+        plan.dimensions[0].grain = Some(Grain::Month);
+        let of = |shown| Measure { shown_as: Some(shown), ..Measure::of(Value::Count("flights".into())) };
+        plan.measures.extend(shown.into_iter().map(of));
+        let window = Window { start: Some(start.into()), end: Some("2024-05-01".into()), ..Window::default() };
+        plan.time = Some(TimeFilter { field: None, window });
+        made(&plan).unwrap().sql.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mean = || Shown::MovingAverage { rows: 3 };
+    for (start, shown, from) in [
+        ("2024-03-01", vec![mean()], "2024-01-01"),
+        ("2024-03-01", vec![Shown::Change], "2024-02-01"),
+        ("2024-03-01", vec![Shown::ChangePercent, mean()], "2024-01-01"),
+        // The month is not meant from its first day on, and what is taken over all rows is of the window alone.
+        ("2024-03-15", vec![Shown::Change], "2024-03-15"),
+        ("2024-03-01", vec![Shown::Cumulative], "2024-03-01"),
+        ("2024-03-01", vec![Shown::Change, Shown::Share { within: vec![] }], "2024-03-01"),
+    ] {
+        let sql = made(start, shown);
+        assert!(sql.contains(&format!(r#""flights"."day" >= DATE '{from}'"#)), "{from}: {sql}");
+        let cut = format!(r#"FROM "shown" WHERE "shown"."day" >= DATE '{start}'"#);
+        assert_eq!(sql.contains(&cut), start != from, "{from}: {sql}");
     }
 }
 
@@ -441,6 +469,99 @@ fn transfers(roles: [&str; 2]) -> Ontology {
         relationship("account_bank", "account", "bank_id", "bank", ""),
     ];
     Ontology { name: "o".into(), datasets, relationships, ..Ontology::default() }
+}
+
+/// The same, with cards of persons.
+fn cards() -> Ontology {
+    let mut ontology = transfers(["sender", "receiver"]);
+    ontology.datasets.push(Entity {
+        name: "card".into(),
+        source: "card".into(),
+        primary_key: vec!["code".into()],
+        fields: ["code", "person_id", "debt"].map(|name| field(name, DataType::Integer)).to_vec(),
+        ..Entity::default()
+    });
+    ontology.relationships.push(relationship("card_person", "card", "person_id", "person", ""));
+    ontology
+}
+
+#[test]
+fn gaps_are_told_where_they_decide_which_rows_there_are() {
+    let mut ontology = cards();
+    let metric =
+        |name: &str, expression: &str| Metric { name: name.into(), expression: expression.into(), ..Metric::default() };
+    ontology.metrics = vec![
+        metric("net", "SUM(account.amount) - SUM(card.debt)"),
+        metric("debt", "SUM(card.debt)"),
+        metric("mean", "AVG(card.debt)"),
+        metric("cards", "COUNT(card.code)"),
+    ];
+    let made = |change: &dyn Fn(&mut Plan)| {
+        let mut plan = Plan {
+            dimensions: vec![Dimension::of(FieldRef::new("person", "name"))],
+            measures: ["net", "debt", "mean", "cards"].map(Measure::metric).to_vec(),
+            ..Plan::default()
+        };
+        change(&mut plan);
+        let made = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+        let says = |part: &str| made.notes.iter().any(|note| note.kind == NoteKind::Always && note.says.contains(part));
+        (says("comes last and meets no bound"), says("counts as 0 in the order"))
+    };
+    let first = |by: usize, descending: bool| {
+        made(&|plan: &mut Plan| {
+            plan.order = vec![Order { by: By::Measure(by), descending }];
+            plan.limit = Some(Limit { rows: 1, per: vec![], with_ties: false, skip: 0 });
+        })
+    };
+    // A person without a card has no mean debt, and a total of 0; what is left of the accounts is there.
+    assert_eq!([0, 1, 2, 3].map(|by| first(by, true)), [(false, false), (false, false), (true, false), (false, false)]);
+    assert_eq!([0, 1, 2, 3].map(|by| first(by, false)), [(false, false), (false, true), (true, false), (false, false)]);
+    let below = |measure: usize| {
+        let value = Bound::Number(9.into());
+        made(&|plan: &mut Plan| {
+            plan.having = vec![Having { measure, op: Comparator::Less, value: value.clone() }];
+        })
+    };
+    assert_eq!([below(1), below(2)], [(false, true), (true, false)]);
+    assert_eq!(made(&|_: &mut Plan| ()), (false, false), "all rows are there");
+}
+
+#[test]
+fn rows_that_only_belong_to_the_same_row_are_not_each_other_s() {
+    let ontology = cards();
+    let counted = |filter: Condition| {
+        let measures = vec![Measure::of(Value::Count("account".into()))];
+        let plan = Plan { measures, filters: vec![filter], ..Plan::default() };
+        compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100)
+    };
+    let code = is("card", "code", Comparator::Greater, Literal::Number(4.into()));
+    for (negated, filters) in [(false, vec![]), (true, vec![]), (false, vec![code.clone()])] {
+        let has = |of: &str| Condition::Exists {
+            of: of.into(),
+            dataset: "card".into(),
+            via: vec![],
+            filters: filters.clone(),
+            negated,
+        };
+        let refused = counted(has("account")).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "which cards are of which account is not known: both only belong to the same person. Say it of that: \
+             accounts of people with cards, in a query `person has card`"
+        );
+        let sql = counted(has("person")).unwrap().sql;
+        assert!(sql.contains("EXISTS (") && sql.contains("\"card\".\"person_id\" = \"person\".\"code\""), "{sql}");
+    }
+    // A bank has accounts of persons who have cards, for other banks too.
+    let bank =
+        Condition::Exists { of: "bank".into(), dataset: "card".into(), via: vec![], filters: vec![], negated: false };
+    let measures = vec![Measure::of(Value::Count("bank".into()))];
+    let plan = Plan { measures, filters: vec![bank], ..Plan::default() };
+    let notes = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap().notes;
+    assert!(notes.iter().any(|note| note.says.starts_with("Which cards are of which bank is not known")), "{notes:?}");
+    let notes = counted(code).unwrap().notes;
+    let told = "Accounts count when at least one of their person’s cards meets the conditions.";
+    assert!(notes.iter().any(|note| note.says == told), "{notes:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::engine::render::nouns::plural;
 use crate::model::plan::{Comparator, Condition, Grain, Node};
 
-use super::check::{Check, CheckKind, Total, column_name};
+use super::check::{Check, CheckKind, Total, column_name, without_rows};
 use super::error::CompileError;
 use super::layout::clause;
 use super::leaf::{Leaf, Rows};
@@ -48,7 +48,8 @@ impl Work<'_> {
             column_name(of)
         ));
         let says = format!("all {noun} are part of the number");
-        self.checks.list.push(Check { name: check, kind: CheckKind::Groups { without, of, groups: noun, zero }, says });
+        let have = without_rows(zero);
+        self.checks.list.push(Check { name: check, kind: CheckKind::Groups { without, of, groups: noun, have }, says });
     }
 
     /// Looks up the rows of a part that its joins cannot place, and totals without joins. Gives the totals' columns.

@@ -22,6 +22,8 @@ pub(super) struct Keyed {
     pub keys: Vec<String>,
     /// SQL of the number.
     pub value: String,
+    /// Whether it is a sum, which is 0 of a row that has nothing.
+    pub is_sum: bool,
 }
 
 /// Makes a measure for each row of a dataset.
@@ -91,9 +93,14 @@ impl<'a> Work<'a> {
 
     pub(super) fn note_of(&mut self, kind: NoteKind, says: impl Into<String>) {
         let note = Note { kind, says: says.into() };
-        if !self.notes.contains(&note) {
+        if !self.notes.iter().any(|known| known.says == note.says) {
             self.notes.push(note);
         }
+    }
+
+    /// Numbers with gaps decide which rows the answer has: gaps are told, whether its rows show some or not.
+    pub(super) fn gaps_decide(&mut self) {
+        self.notes.iter_mut().for_each(|note| note.kind = NoteKind::Always);
     }
 
     /// Goes one level deeper for the time of `inner`.

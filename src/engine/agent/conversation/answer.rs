@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::relax::{contradictions, loosened, relaxations};
 use super::reword::{names_personal, reword};
-use super::{Body, Made, Open, Questions, Refused, Steps};
+use super::{Body, Made, Open, Questions, Refused, Steps, civil};
 use crate::base::counted::counted;
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
@@ -130,6 +130,8 @@ impl Questions {
         let unstored = unstored(&reading.plan, &prepared.ontology, &prepared.values);
         caveats.extend(unstored.into_iter().map(|says| CaveatKind::Empty.says(says)));
         caveats.extend(prepared.compared_outside(&reading.plan).map(|says| CaveatKind::Empty.says(says)));
+        let in_part = prepared.in_part(&reading.plan, civil(&prepared.ontology, self.clock.now())?);
+        caveats.extend(in_part.into_iter().map(|says| CaveatKind::Method.says(says)));
 
         job.says(0.9, "Writing the answer");
         let columns = columns(&compiled.columns, &reading.plan);

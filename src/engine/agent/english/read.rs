@@ -6,6 +6,7 @@ use std::cell::Cell;
 
 use super::account;
 use super::compose::{Builder, Fault};
+use super::dialogue::points_back::Pointer;
 use super::dialogue::{about_answer, follow, regroup, variations};
 use super::items::{self, Item, Kind, counted, endpoints, extent, name_parts, years};
 use super::lexicon::{Effort, Lexicon, Sense, words};
@@ -151,6 +152,7 @@ fn read(
     let rewriter = rewrite::Rewriter { on, ontology, now: context.now, record: &context.record };
     context.record.add("spelling", || question.clone());
     let question = rewriter.around(question);
+    let pointer = Pointer::of(&question, on, ontology);
     let whole = rewriter.whole(question.clone());
     let lost = rewrite::lost(&question, &whole);
     let question = whole;
@@ -235,6 +237,8 @@ fn read(
         return goes_on();
     }
     let follows = last.filter(|_| lead.is_some() || narrows_rows || follow::is_fragment(&sketch));
+    // Of other things than numbers it is not known whether they are the rows before or what belongs to them.
+    let of_things = sketch.subject.is_some();
     if follows.is_some() {
         follow::settle(&mut sketch);
     }
@@ -256,6 +260,14 @@ fn read(
     }
     if let Some(unknown) = unknown(&sketch.unknown) {
         return refuse::unread(unknown, &items, on, ontology);
+    }
+    if follows.filter(|_| !narrows_rows).is_some_and(|before| follow::adds_nothing(&sketch, before, ontology)) {
+        let reason = "It is not understood what this asks for beside the answer before: ask a whole question.";
+        return cannot(reason.into(), Vec::new(), Vec::new());
+    }
+    let pointer = pointer.filter(|_| !narrows_rows && counted.is_none());
+    if let Some(pointer) = pointer.as_ref().filter(|_| follows.is_none() || of_things) {
+        return cannot(pointer.unsaid(), Vec::new(), Vec::new());
     }
     if sketch.measures.len() > MAX_MEASURES {
         return cannot(format!("The question asks for more than {MAX_MEASURES} numbers."), Vec::new(), Vec::new());
@@ -326,6 +338,11 @@ fn read(
         Ok(()) => {}
         Err(Fault::Ask(clarification)) => return Outcome::Clarify(vec![*clarification]),
         Err(Fault::Cannot(reason)) => return cannot(reason, Vec::new(), Vec::new()),
+    }
+    if let (Some(pointer), Some(before)) = (&pointer, follows)
+        && !pointer.is_carried(before, &builder.plan)
+    {
+        return cannot(pointer.unsaid(), Vec::new(), Vec::new());
     }
     if let Some(window) =
         default_window(context, ontology).filter(|_| !builder.has_time() && !builder.plan.measures.is_empty())

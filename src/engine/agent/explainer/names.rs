@@ -1,8 +1,8 @@
 //! What things of an ontology are called in a sentence.
 
 use crate::engine::render::nouns::{plural, singular};
-use crate::model::ontology::{Aggregation, DataType, Field, Ontology, Relationship, in_words};
-use crate::model::plan::{Dimension, FieldRef};
+use crate::model::ontology::{Aggregation, DataType, Field, Metric, Ontology, Relationship, in_words};
+use crate::model::plan::{Dimension, FieldRef, Measure, Plan, Value};
 
 /// A field: its label in small letters, with its dataset where another dataset has a field of the same name, and with
 /// the role of the way that leads to it: "origin airport name".
@@ -75,16 +75,26 @@ pub fn nouns(dataset: &str, ontology: &Ontology) -> String {
 
 /// A column of the answer: "month", "departure delay in ranges of 10", "origin".
 pub fn dimension(dimension: &Dimension, ontology: &Ontology) -> String {
-    let name = field(&dimension.field, ontology);
-    if let Some(grain) = dimension.grain {
-        return match is_default_time(&dimension.field, ontology) {
-            true => grain.words().to_owned(),
-            false => format!("{} of {name}", grain.words()),
-        };
+    match dimension.grain {
+        Some(grain) if is_default_time(&dimension.field, ontology) => grain.words().to_owned(),
+        _ => dimension_in_full(dimension, ontology),
     }
-    match dimension.bucket {
-        Some(width) => format!("{name} in ranges of {width}"),
-        None => name,
+}
+
+/// A column of a plan's answer: of a time that is none of its numbers' own, which it is.
+pub fn group(dimension: &Dimension, plan: &Plan, ontology: &Ontology) -> String {
+    match dimension.grain {
+        Some(grain) if is_own_time(&dimension.field, plan, ontology) => grain.words().to_owned(),
+        _ => dimension_in_full(dimension, ontology),
+    }
+}
+
+fn dimension_in_full(dimension: &Dimension, ontology: &Ontology) -> String {
+    let name = field(&dimension.field, ontology);
+    match (dimension.grain, dimension.bucket) {
+        (Some(grain), _) => format!("{} of {name}", grain.words()),
+        (None, Some(width)) => format!("{name} in ranges of {width}"),
+        (None, None) => name,
     }
 }
 
@@ -95,6 +105,40 @@ pub fn is_default_time(at: &FieldRef, ontology: &Ontology) -> bool {
         .and_then(|entity| entity.default_time_field.as_deref())
         .is_some_and(|name| name.eq_ignore_ascii_case(&at.field));
     of_dataset && at.via.is_empty()
+}
+
+/// Whether a time is the one that rows of a number of the plan have when a question says only when; of a number of which
+/// that is not known it is taken to be so.
+pub fn is_own_time(at: &FieldRef, plan: &Plan, ontology: &Ontology) -> bool {
+    let own = format!("{}.{}", at.dataset, at.field);
+    let times: Vec<Option<String>> = plan.measures.iter().flat_map(|measure| times(measure, ontology)).collect();
+    let is_it = |time: &Option<String>| time.as_ref().is_none_or(|time| time.eq_ignore_ascii_case(&own));
+    is_default_time(at, ontology) && (times.is_empty() || times.iter().any(is_it))
+}
+
+/// When the rows of a number were, as `dataset.field`; `None` where its dataset does not say it itself.
+fn times(of: &Measure, ontology: &Ontology) -> Vec<Option<String>> {
+    let default = |dataset: &str| {
+        let time = ontology.entity(dataset).and_then(|entity| entity.default_time_field.as_ref())?;
+        Some(format!("{dataset}.{time}"))
+    };
+    match &of.value {
+        Value::Count(dataset) => vec![default(dataset)],
+        Value::Aggregate { field, .. } | Value::Days { to: field, .. } => vec![default(&field.dataset)],
+        Value::Metric(name) => match ontology.metric(name) {
+            Some(Metric { default_time_field: Some(time), .. }) => vec![Some(time.clone())],
+            metric => {
+                let text = metric.map_or("", |metric| metric.expression.as_str());
+                let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
+                let named = words.filter_map(|word| ontology.entity(word.split_once('.')?.0));
+                let times: Vec<_> = named.map(|entity| default(&entity.name)).collect();
+                if times.is_empty() { vec![None] } else { times }
+            }
+        },
+        Value::Ratio { .. } | Value::Difference(..) | Value::Sum(_) | Value::Over { .. } | Value::Number(_) => {
+            of.value.measures().into_iter().flat_map(|part| times(part, ontology)).collect()
+        }
+    }
 }
 
 /// Before a noun: "average delay". Of times the extremes are the earliest and the latest.

@@ -4,7 +4,7 @@ use super::window::describe;
 use crate::model::ontology::{DataType, Ontology};
 use crate::model::plan::{Bound, By, Condition, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
 
-use super::names::{aggregation, dimension, field, is_default_time, listed, noun, nouns};
+use super::names::{aggregation, field, group, is_own_time, listed, noun, nouns};
 use super::phrases::{all, comparator, measure, value};
 use crate::engine::render::nouns::capital;
 use crate::engine::render::nouns::plural;
@@ -29,7 +29,7 @@ pub fn restate(plan: &Plan, ontology: &Ontology) -> String {
 }
 
 fn what(plan: &Plan, ontology: &Ontology) -> String {
-    let dimensions: Vec<String> = plan.dimensions.iter().map(|each| dimension(each, ontology)).collect();
+    let dimensions: Vec<String> = plan.dimensions.iter().map(|each| group(each, plan, ontology)).collect();
     let columns = listed(&dimensions, "and");
     if plan.is_listing() {
         let of = plan.subject.as_deref().or(plan.dimensions.first().map(|first| first.field.dataset.as_str()));
@@ -91,7 +91,7 @@ fn whole(plan: &Plan, ontology: &Ontology) -> Option<String> {
         Value::Count(dataset) => nouns(dataset, ontology),
         other => value(other, ontology),
     };
-    let each: Vec<String> = plan.dimensions.iter().map(|each| dimension(each, ontology)).collect();
+    let each: Vec<String> = plan.dimensions.iter().map(|each| group(each, plan, ontology)).collect();
     let each = if each.is_empty() { String::new() } else { format!(" of each {}", listed(&each, "and")) };
     Some(match (plan.filters.is_empty(), each.is_empty()) {
         (true, true) => format!("among all {rows}"),
@@ -111,7 +111,7 @@ fn when(plan: &Plan, ontology: &Ontology) -> Option<String> {
         return (!plan.is_listing() && !in_filters && has_time(plan, ontology)).then(|| "all time".into());
     };
     let window = describe(&time.window);
-    match time.field.as_ref().filter(|at| !is_default_time(at, ontology)) {
+    match time.field.as_ref().filter(|at| !is_own_time(at, plan, ontology)) {
         Some(at) => Some(format!("{window} by {}", field(at, ontology))),
         None => Some(window),
     }
@@ -155,7 +155,7 @@ pub fn bound(having: &Having, plan: &Plan, ontology: &Ontology) -> String {
 fn column(by: By, plan: &Plan, ontology: &Ontology) -> String {
     let of = |at: usize| plan.measures.get(at).map_or_else(|| "number".into(), |of| measure(of, ontology));
     match by {
-        By::Dimension(at) => plan.dimensions.get(at).map_or_else(|| "column".into(), |of| dimension(of, ontology)),
+        By::Dimension(at) => plan.dimensions.get(at).map_or_else(|| "column".into(), |of| group(of, plan, ontology)),
         By::Measure(at) => of(at),
         By::Difference(at) => format!("difference of {}", of(at)),
         By::Change(at) => format!("change of {}", of(at)),
@@ -244,7 +244,7 @@ fn first(limit: &Limit, word: &str) -> String {
 
 fn among(limit: &Limit, plan: &Plan, ontology: &Ontology) -> String {
     let per: Vec<String> =
-        limit.per.iter().filter_map(|at| plan.dimensions.get(*at)).map(|of| dimension(of, ontology)).collect();
+        limit.per.iter().filter_map(|at| plan.dimensions.get(*at)).map(|of| group(of, plan, ontology)).collect();
     let each = if per.is_empty() { String::new() } else { format!(" for each {}", listed(&per, "and")) };
     let ties = if limit.with_ties { " with ties" } else { "" };
     format!("{each}{ties}")

@@ -29,6 +29,23 @@ impl Unit {
         })
     }
 
+    /// The unit that times are cut to; `None` of a cycle.
+    pub fn of(grain: Grain) -> Option<Self> {
+        Some(match grain {
+            Grain::Hour => Unit::Hour,
+            Grain::Day => Unit::Day,
+            Grain::Week => Unit::Week,
+            Grain::Month => Unit::Month,
+            Grain::Quarter => Unit::Quarter,
+            Grain::Year => Unit::Year,
+            Grain::FiscalQuarter => Unit::FiscalQuarter,
+            Grain::FiscalYear => Unit::FiscalYear,
+            Grain::HourOfDay | Grain::DayOfWeek | Grain::DayOfMonth | Grain::MonthOfYear | Grain::QuarterOfYear => {
+                return None;
+            }
+        })
+    }
+
     /// The same unit of the fiscal year.
     pub fn fiscal(self) -> Option<Unit> {
         Some(match self {

@@ -9,7 +9,7 @@ fn id<T>(number: u128) -> Id<T> {
     uuid::Uuid::from_u128(number).hyphenated().to_string().parse().unwrap()
 }
 
-fn prepared(is_partial: bool) -> Prepared {
+pub(super) fn prepared(is_partial: bool) -> Prepared {
     let ontology = Arc::new(Ontology::default());
     Prepared {
         graph: Arc::new(Graph::new(&ontology)),

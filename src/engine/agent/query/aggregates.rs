@@ -37,8 +37,7 @@ impl Reader<'_> {
             if function == Aggregation::Sum && metric.additivity == Additivity::Additive {
                 return Ok(Measure::metric(&metric.name));
             }
-            let name = name(&metric.name);
-            let function = function_name(function);
+            let (name, function) = (name(&metric.name), function_name(function));
             let message = format!(
                 "{name} is a metric, and a number already: write `{name}` alone, or `{function}({name} per dataset.field)` for that of \
                  its numbers for each value of a field"

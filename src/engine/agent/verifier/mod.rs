@@ -138,15 +138,14 @@ impl Judge<'_> {
                 self.find(&check.name, true, format!("{orphans} and {without} of {of} {rows} are without a {to}."));
                 self.partners((orphans, without, of), lost, *optional, (rows, from, to));
             }
-            CheckKind::Groups { without, of, groups, zero } => {
+            CheckKind::Groups { without, of, groups, have } => {
                 let (Some(without), Some(of)) = (read(*without), read(*of)) else {
                     self.find(&check.name, false, unread());
                     return;
                 };
-                self.find(&check.name, true, format!("{without} of {of} {groups} have no row."));
+                self.find(&check.name, true, format!("{without} of {of} {groups} have {have}."));
                 if without > 0.0 {
-                    let how = if *zero { "no row, and count as 0" } else { "no value, and are left out" };
-                    self.caveats.push(format!("{without} of {of} {groups} ({}) have {how}.", percent(without, of)));
+                    self.caveats.push(format!("{without} of {of} {groups} ({}) have {have}.", percent(without, of)));
                 }
             }
             CheckKind::Total { measure, total, shared } => {

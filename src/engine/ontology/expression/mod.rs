@@ -12,7 +12,8 @@ mod zone;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArguments, Ident, Spanned as _, VisitMut as _, VisitorMut, visit_expressions_mut,
+    BinaryOperator, Expr, Function, FunctionArguments, Ident, Spanned as _, VisitMut as _, VisitorMut,
+    visit_expressions_mut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -59,6 +60,18 @@ pub struct Aggregate {
     expr: Expr,
     calls: Vec<Call>,
     metrics: Vec<String>,
+}
+
+/// What an aggregate is at its outermost.
+pub enum Made {
+    /// The call at this position in [`Aggregate::calls`].
+    Call(usize),
+    /// The metric of this name.
+    Metric(String),
+    Sum(Aggregate, Aggregate),
+    Difference(Aggregate, Aggregate),
+    Ratio(Aggregate, Aggregate),
+    Other,
 }
 
 /// One aggregate call of a metric.
@@ -171,9 +184,20 @@ impl Aggregate {
         refs
     }
 
-    /// The call, if it is nothing else.
-    pub fn as_call(&self) -> Option<&Call> {
-        matches!(self.expr, Expr::Identifier(_)).then(|| self.calls.first()).flatten()
+    /// What it is at its outermost. Sides have the calls of the whole.
+    pub fn made(&self) -> Made {
+        let of = |expr: &Expr| Self { expr: expr.clone(), ..self.clone() };
+        match &self.expr {
+            Expr::Nested(inner) => of(inner).made(),
+            Expr::Identifier(name) => match marked(&name.value) {
+                Some(position) => Made::Call(position),
+                None => Made::Metric(name.value.clone()),
+            },
+            Expr::BinaryOp { left, op: BinaryOperator::Plus, right } => Made::Sum(of(left), of(right)),
+            Expr::BinaryOp { left, op: BinaryOperator::Minus, right } => Made::Difference(of(left), of(right)),
+            Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => Made::Ratio(of(left), of(right)),
+            _ => Made::Other,
+        }
     }
 
     /// As SQL over finished numbers: `call` says what stands for a call (its position in [`Self::calls`]), `metric`

@@ -45,9 +45,15 @@ fn a_metric_falls_into_calls_and_metrics() {
 }
 
 #[test]
-fn a_metric_that_is_one_call_says_so() {
-    assert!(Aggregate::parse("COUNT(*)").unwrap().as_call().is_some());
-    assert!(Aggregate::parse("SUM(a.b) - 1").unwrap().as_call().is_none());
+fn a_metric_says_what_it_is_at_its_outermost() {
+    let made = |text: &str| Aggregate::parse(text).unwrap().made();
+    assert!(matches!(made("(COUNT(*))"), Made::Call(0)));
+    assert!(matches!(made("SUM(a.b) * 2"), Made::Other));
+    let Made::Difference(left, right) = made("SUM(a.b) - (sales + SUM(c.d))") else { panic!() };
+    assert!(matches!(left.made(), Made::Call(0)));
+    let Made::Sum(left, right) = right.made() else { panic!() };
+    assert!(matches!(left.made(), Made::Metric(name) if name == "sales"));
+    assert!(matches!(right.made(), Made::Call(1)));
 }
 
 #[test]

@@ -121,6 +121,20 @@ fn rows_of_a_bridge_are_a_better_way_than_a_shared_dataset() {
 }
 
 #[test]
+fn siblings_share_what_they_belong_to_and_parts_do_not() {
+    let up = |edges: &[&str], from: &str, to: &str| {
+        let graph = Graph::new(&ontology(edges));
+        shared(&graph.way(graph.dataset(from).unwrap(), graph.dataset(to).unwrap(), &[], Steps::Any).unwrap())
+    };
+    let edges = ["line>order", "order>shop", "refund>shop", "shop>town"];
+    assert_eq!([up(&edges, "order", "refund"), up(&edges, "line", "refund")], [Some(1), Some(2)]);
+    assert_eq!([up(&edges, "shop", "refund"), up(&edges, "town", "line"), up(&edges, "line", "town")], [None; 3]);
+    // Through rows between them each has its own, and what is one to one is shared with nobody.
+    assert_eq!(up(&["order_tag>order", "order_tag>tag"], "order", "tag"), None);
+    assert_eq!(up(&["sale=order", "refund>order"], "sale", "refund"), None);
+}
+
+#[test]
 fn a_step_over_a_one_to_one_relationship_stays_one_row_both_ways() {
     assert_eq!(way(&["a=b"], "a", "b", &[], Steps::ToOne).unwrap(), ["a=b"]);
     assert_eq!(way(&["a=b"], "b", "a", &[], Steps::ToOne).unwrap(), ["a=b"]);

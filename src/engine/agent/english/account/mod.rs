@@ -20,7 +20,7 @@ use super::resolve::{Found, Resolver, Target};
 use super::sketch::{Cond, Noun, NounAt, Quantity, Sketch};
 use super::vocabulary;
 use crate::engine::agent::english::lexicon::{Effort, Entry, Lexicon, Sense};
-use crate::engine::ontology::graph::Steps;
+use crate::engine::ontology::graph::{NoWay, Steps};
 use crate::model::ontology::Aggregation;
 use crate::model::plan::Plan;
 
@@ -84,7 +84,24 @@ impl Check<'_> {
             }
             None => false,
         };
-        (!is_held).then(|| said.text.clone())
+        (!is_held).then(|| said.text.clone()).or_else(|| self.passed_over(said, noun))
+    }
+
+    /// "trips of drivers from Berlin": the thing right before a value, where the value is read of something else and
+    /// could be one of that thing.
+    fn passed_over(&self, said: &Noun, noun: NounAt) -> Option<String> {
+        let Account { sketch, found, resolver, anchor, .. } = self.account;
+        let near = said.near.filter(|_| said.inside.is_none() && said.holder.is_none())?;
+        let (own, thing) = (found.get(noun)?.as_ref()?, found.get(near)?.as_ref()?);
+        let (Target::Value(of, ..), Target::Entity(thing)) = (&own.target, &thing.target) else { return None };
+        if of == thing || thing == anchor {
+            return None;
+        }
+        let taken = resolver.graph.way(*anchor, *of, &own.via, Steps::Any);
+        let passes = taken.is_ok_and(|way| way.iter().any(|step| step.from == *thing || step.to == *thing));
+        let may = resolver.graph.way(*thing, *of, &[], Steps::ToOne);
+        let may = matches!(may, Ok(_) | Err(NoWay::Ambiguous(_)));
+        (may && !passes).then(|| sketch.nouns.get(near).map(|near| near.text.clone()))?
     }
 
     fn is_counted_across(&self, noun: NounAt, conds: &[Cond]) -> bool {

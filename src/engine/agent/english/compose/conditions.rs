@@ -374,7 +374,9 @@ impl Builder<'_> {
         let Some(to) = found.and_then(|found| self.resolver.dataset_of(&found.target)) else { return conditions };
         let via = found.map(|found| found.via.clone()).unwrap_or_default();
         let Ok(way) = self.resolver.graph.way(from, to, &via, Steps::Any) else { return conditions };
-        let (Ok(of), Ok(dataset)) = (self.entity(from), self.entity(to)) else { return conditions };
+        let (Ok(of), Ok(dataset)) = (self.entity(self.owning(from, to, &via)), self.entity(to)) else {
+            return conditions;
+        };
         let shown =
             self.plan.dimensions.iter().any(|dimension| dimension.field.dataset.eq_ignore_ascii_case(&dataset.name));
         if from == to || !way.iter().any(|step| step.to_many) || shown && !negated {

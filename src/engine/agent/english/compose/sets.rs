@@ -3,7 +3,7 @@
 
 use super::super::resolve::first_noun;
 use super::*;
-use crate::engine::ontology::graph::Step;
+use crate::engine::ontology::graph::{Step, shared};
 
 impl Builder<'_> {
     /// The dataset that a noun's condition is said to be about, and by which way, where it is not the one that the
@@ -77,7 +77,8 @@ impl Builder<'_> {
         self.of_any_row(cond, owner)?;
         let conditions = self.one_time(cond).and_then(|cond| self.condition(&cond, owner))?;
         let graph = self.resolver.graph;
-        let (of, dataset) = (self.entity(self.anchor)?.name.clone(), self.entity(owner)?.name.clone());
+        let of = self.entity(self.owning(self.anchor, owner, &via))?.name.clone();
+        let dataset = self.entity(owner)?.name.clone();
         if let Ok(way) = graph.way(self.anchor, owner, &via, Steps::ToOne) {
             if graph.way(self.anchor, owner, &[], Steps::ToOne).ok().as_ref() != Some(&way) {
                 let (one, other) = (self.resolver.entity_words(owner), self.resolver.entity_words(self.anchor));
@@ -89,6 +90,21 @@ impl Builder<'_> {
             return Ok(conditions);
         }
         Ok(vec![Condition::Exists { of, dataset, via, filters: conditions, negated: false }])
+    }
+
+    /// Of which dataset a condition on rows of another is said: of what a row belongs to, where they only belong to the
+    /// same. "Rentals with Ada Berg" are those of a film that has this actor.
+    pub(super) fn owning(&self, from: usize, to: usize, via: &[String]) -> usize {
+        let graph = self.resolver.graph;
+        let leads = |from: usize, to: usize, via: &[String], steps: &[Step]| {
+            graph.way(from, to, via, Steps::Any).is_ok_and(|way| way == steps)
+        };
+        let way = graph.way(from, to, via, Steps::Any).unwrap_or_default();
+        let (up, down) = way.split_at(shared(&way).unwrap_or_default());
+        match down.first().map(|step| step.from) {
+            Some(owner) if leads(from, owner, &[], up) && leads(owner, to, via, down) => owner,
+            _ => from,
+        }
     }
 
     /// "revenue on parts that were supplied from Europe": the supplier of the row, or any that the part has? Asked,
@@ -158,7 +174,8 @@ impl Builder<'_> {
                 written.push(condition);
                 continue;
             }
-            let (of, dataset) = (self.entity(owner)?.name.clone(), field.dataset.clone());
+            let of = self.entity(self.owning(owner, to, &field.via))?.name.clone();
+            let dataset = field.dataset.clone();
             let via = std::mem::take(&mut field.via);
             written.push(Condition::Exists { of, dataset, via, filters: vec![condition], negated: false });
         }

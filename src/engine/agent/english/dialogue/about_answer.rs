@@ -112,8 +112,8 @@ fn over_bound(list: &[&str], question: &str, before: &Plan) -> Option<Result<Pla
     Some(Ok(plan))
 }
 
-/// "and those without?", "and how many did?", "the others", "the other way round": the same of those of which the
-/// condition does not hold.
+/// "and those without?", "and with?", "and how many did?", "the others", "the other way round": the same of those of
+/// which the condition does not hold.
 fn others(list: &[&str], before: &Plan) -> Option<Result<Plan, String>> {
     let turned = matches!(
         list,
@@ -132,7 +132,9 @@ fn others(list: &[&str], before: &Plan) -> Option<Result<Plan, String>> {
     let positive = match rest {
         ["the", "others" | "rest"] | ["the", "other", "ones"] | ["others"] => None,
         ["those" | "them" | "ones", "without"] | ["the", "ones", "without"] | ["without"] => Some(false),
-        ["those" | "them" | "ones", "with"] | ["the", "ones", "with"] | ["those", "with", "one"] => Some(true),
+        ["those" | "them" | "ones", "with"] | ["the", "ones", "with"] | ["those", "with", "one"] | ["with"] => {
+            Some(true)
+        }
         ["how", "many", "did" | "have" | "do" | "were" | "are" | "was"]
         | ["those" | "the", "that" | "who" | "which", "did" | "have" | "do" | "were" | "are"]
         | ["the", "ones", "that" | "who" | "which", "did" | "have" | "do" | "were" | "are"]

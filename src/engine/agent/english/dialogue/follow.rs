@@ -1,11 +1,11 @@
 //! Questions that go on from the one before: "and by carrier?", "only July", "what about 2014", "top 5 instead".
 
 use crate::model::ontology::Ontology;
-use crate::model::plan::{By, Condition, FieldRef, Limit, Order, Plan, Value};
+use crate::model::plan::{By, Condition, Dimension, FieldRef, Limit, Order, Plan, Value};
 
 use super::super::compose::{Builder, Fault};
 use super::super::items::{Item, Kind};
-use super::super::sketch::Sketch;
+use super::super::sketch::{Ask, Sketch};
 
 /// How many items at the beginning only say that the question goes on, and whether what it adds comes on top.
 pub(in super::super) fn lead(items: &[Item]) -> Option<(usize, bool)> {
@@ -84,6 +84,22 @@ pub(in super::super) fn is_fragment(sketch: &Sketch) -> bool {
         && sketch.subject.is_none()
         && sketch.columns.is_empty()
         && sketch.rank.as_ref().is_none_or(|rank| rank.by.is_none() && rank.field.is_none())
+}
+
+/// Whether a question that goes on says nothing that the answer before does not show: what it asks for is not
+/// understood.
+pub(in super::super) fn adds_nothing(sketch: &Sketch, before: &Plan, ontology: &Ontology) -> bool {
+    let is_time = |column: &Dimension| {
+        let field = ontology.field(&column.field.dataset, &column.field.field);
+        field.is_some_and(|field| field.datatype.is_calendar())
+    };
+    let asks = match sketch.ask {
+        Ask::Open | Ask::Which | Ask::Whether => true,
+        Ask::When => !before.dimensions.iter().any(is_time),
+        // The answer is shown again; whether it names anybody is looked at in all questions.
+        Ask::List | Ask::Who => false,
+    };
+    asks && *sketch == Sketch { ask: sketch.ask, ..Sketch::default() }
 }
 
 /// In a question that goes on, a dataset or field that stands alone is what is grouped by or counted now.

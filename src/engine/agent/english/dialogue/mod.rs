@@ -5,5 +5,6 @@ pub(super) mod about_answer;
 pub(super) mod choose;
 pub(super) mod follow;
 pub(super) mod own_words;
+pub(super) mod points_back;
 pub(super) mod regroup;
 pub(super) mod variations;

@@ -172,9 +172,13 @@ impl Lexicon {
                 let by_ending = state.cost > 0.02 && state.cost < words::FAMILY && state.corrected.is_empty();
                 let by_family = state.cost >= words::FAMILY && state.corrected.is_empty();
                 let value = leaf.is_value();
+                // Everyday words alone are no misspelt value: "as a line" says nothing of Linz.
+                let everyday = value
+                    && state.corrected.len() == said.len()
+                    && state.corrected.iter().all(|(wrong, _)| english::is_english(wrong));
                 // "Customers ordered" says what they did, and is no "customer order".
                 let clause = said.len() > 1 && leaf.is_entity() && (by_ending || by_family);
-                if by_ending && (own || value) || by_family && (leaf.partial || value) || clause {
+                if by_ending && (own || value) || by_family && (leaf.partial || value) || clause || everyday {
                     continue;
                 }
                 found.push((leaf, leaf.quality - state.cost));

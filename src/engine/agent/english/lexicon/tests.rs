@@ -90,6 +90,23 @@ fn misspelt_words_are_found_and_corrected() {
 }
 
 #[test]
+fn an_everyday_word_is_no_misspelt_value() {
+    let (ontology, mut values) = library();
+    values[0].values = ["Linz", "Graz", "United Kingdom"].map(str::to_owned).to_vec();
+    let lexicon = Lexicon::build(&ontology, &values);
+    let read_as = |words: &[&str]| {
+        lexicon.matches(words, &vec![true; words.len()]).into_iter().next_back().and_then(|found| found.corrected)
+    };
+    for word in ["line", "lines", "grab"] {
+        assert_eq!(read_as(&[word]), None, "{word}");
+    }
+    assert_eq!(read_as(&["linx"]).as_deref(), Some("linz"));
+    // What stands beside it says that it is one, and a name is told who misspells it.
+    assert_eq!(read_as(&["untied", "kingdom"]).as_deref(), Some("united kingdom"));
+    assert_eq!(read_as(&["boot"]).as_deref(), Some("book"));
+}
+
+#[test]
 fn what_is_near_is_said() {
     let (ontology, values) = library();
     let lexicon = Lexicon::build(&ontology, &values);

@@ -244,19 +244,18 @@ impl Parser<'_> {
             self.add(Cond::Window { field: None, windows: vec![window], negated: false, either: false });
             return true;
         }
-        // "excluding February"
+        // "excluding February and March"
         let back = self.at;
         if self.eat_any(&["excluding", "except", "except for", "except in", "but not in", "not in", "without"]) {
             self.articles();
-            if !matches!(self.item(0).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_)))) {
+            let Some(Kind::Time(TimePhrase::Window(window))) = self.item(0).map(|item| item.kind.clone()) else {
                 self.at = back;
                 return false;
-            }
-            if let Some(Kind::Time(TimePhrase::Window(window))) = self.item(0).map(|item| item.kind.clone()) {
-                self.at += 1;
-                self.add(Cond::Window { field: None, windows: vec![window], negated: true, either: false });
-                return true;
-            }
+            };
+            self.at += 1;
+            self.windows(None, window, true);
+            self.ends_what_is_not();
+            return true;
         }
         if self.unit_asked() {
             return true;

@@ -70,6 +70,18 @@ const ASKING: &[&str] = &[
     "have", "has", "do", "does", "did", "can",
 ];
 
+/// Pictures of an answer.
+const DRAWN: &[&str] =
+    &["chart", "charts", "graph", "graphs", "plot", "diagram", "histogram", "line", "lines", "bar", "bars", "pie"];
+
+/// Whether a word says how the answer is to be drawn: "as a line", "a bar chart of …".
+fn is_drawn(word: &str, items: &[Item]) -> bool {
+    let drawn = |item: &Item| item.any(DRAWN);
+    let Some(at) = items.iter().position(|item| item.text == word && drawn(item)) else { return false };
+    let before = at.checked_sub(1).and_then(|at| items.get(at));
+    before.is_none_or(|item| item.any(&["a", "as", "in"]) || drawn(item)) || items.get(at + 1).is_some_and(drawn)
+}
+
 /// Why there is no answer where words were not understood: one that means nothing here, one that is known but has
 /// nothing to do where it stands, or one of the grammar that could not be read. What was refused is never suggested.
 pub(in super::super) fn unread(unknown: Vec<String>, items: &[Item], on: &Lexicon, ontology: &Ontology) -> Outcome {
@@ -82,7 +94,9 @@ pub(in super::super) fn unread(unknown: Vec<String>, items: &[Item], on: &Lexico
     };
     let folded = words::fold(&first);
     let known = items.iter().any(|item| item.text == first && (item.is_named() || item.has_value()));
-    let reason = if known {
+    let reason = if is_drawn(&first, items) {
+        format!("How an answer is drawn is no part of a question: leave “{first}” out.")
+    } else if known {
         format!("It is not clear what “{first}” has to do with the rest of the question.")
     } else if folded.split(' ').all(|word| vocabulary::is_ordinary(word) || word.chars().all(|c| c.is_ascii_digit())) {
         format!("It is not understood what “{first}” says here: say that part in other words.")

@@ -46,6 +46,41 @@ fn questions_go_on_from_the_one_before() {
 }
 
 #[test]
+fn words_that_point_back_lose_nothing_of_what_they_point_to() {
+    let bakery = bakery();
+    for (first, then) in [
+        ("shops in Lund", &["their revenue", "how many sales do they have", "how many of their sales were online"][..]),
+        ("top 2 shops by revenue", &["which of them have sales?", "their average basket", "and their average basket"]),
+        ("customers with no sales", &["their revenue", "list their sales"]),
+        ("sales in June 2024", &["their shops", "and their shops"]),
+        ("the heaviest bread", &["when was it?", "which flour is that?", "what bread was it?", "and?"]),
+    ] {
+        assert!(matches!(bakery.ask(first), Outcome::Plan(_)), "{first}");
+        for then in then {
+            let said = talk(&bakery, &[first, then]);
+            assert!(said.starts_with("cannot"), "{first} / {then}: {said}");
+        }
+    }
+    // With nothing before them they stand for nothing.
+    for alone in ["their revenue", "how many sales do they have", "when was it?"] {
+        assert!(!matches!(bakery.ask(alone), Outcome::Plan(_)), "{alone}: {}", bakery.said(alone));
+    }
+    let Outcome::Cannot(refused) = bakery.ask("their revenue") else { panic!("no refusal") };
+    assert!(refused.reason.contains("“their”"), "{}", refused.reason);
+    // What only conditions say is carried to another number, and what stands in the question itself is meant.
+    for (questions, expected) in [
+        (&["how many sales in Lund", "and their revenue"][..], "revenue; where shop.town = 'Lund'"),
+        (&["revenue by shop", "which bread is the heaviest and how many grams is it"], HEAVIEST),
+        (&["the largest sale, and when was it?", "and when?"], LARGEST),
+    ] {
+        assert_eq!(talk(&bakery, questions), expected, "{questions:?}");
+    }
+}
+
+const HEAVIEST: &str = "list bread: bread.title, bread.weight; order d1 desc; first 1 with ties";
+const LARGEST: &str = "list sale: sale.sale_id, sale.sold_on, sale.amount; order d2 desc; first 1 with ties";
+
+#[test]
 fn what_was_chosen_for_a_question_is_said_and_takes_no_question_that_goes_on_from_another() {
     let bakery = bakery();
     let chosen = Chosen { key: vague::key("what about Bergen?"), value: "average basket Bergen".into() };

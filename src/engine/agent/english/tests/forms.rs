@@ -72,7 +72,9 @@ fn when_is_answered_by_a_time_or_not_at_all() {
     let bakery = bakery();
     for question in ["When is the revenue?", "when are the sales of each shop counted"] {
         let said = bakery.said(question);
-        assert!(said.starts_with("cannot") || said.contains("sold_on"), "{question}: {said}");
+        // Or it is asked whether a word may be left out.
+        let open = said.starts_with("cannot") || said.starts_with("ask question:");
+        assert!(open || said.contains("sold_on"), "{question}: {said}");
     }
 }
 

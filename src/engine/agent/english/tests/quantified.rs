@@ -168,6 +168,7 @@ fn questions_about_the_answer_before_change_it_in_one_place() {
         ),
         (&["customers with no sales", "how many are there?"], "count customer; where customer has no sale()".into()),
         (&["customers with no sales", "the others"], format!("{CUSTOMERS} customer has sale()")),
+        (&["customers with no sales", "and with?"], format!("{CUSTOMERS} customer has sale()")),
         (
             &["how many customers purchased Baguette", "what share is that?"],
             format!("(count customer [{BAGUETTE}] / count customer)"),

@@ -21,6 +21,30 @@ fn words_that_mean_nothing_here_are_never_passed_over() {
 }
 
 #[test]
+fn what_is_joined_to_what_is_left_out_may_be_left_out_too() {
+    let bakery = bakery();
+    for question in
+        ["revenue except Lund and June 2024", "revenue excluding June 2024 and Lund", "revenue except Lund and online"]
+    {
+        let said = bakery.said(question);
+        assert!(said.starts_with("cannot"), "{question}: {said}");
+    }
+    assert_eq!(bakery.said("revenue except Lund and Bergen"), "revenue; where shop.town not in 'Lund'/'Bergen'");
+    let said = bakery.said("revenue excluding 2023 and 2024");
+    for year in ["sale.sold_on not within 2023-01-01..2024-01-01", "sale.sold_on not within 2024-01-01..2025-01-01"] {
+        assert!(said.contains(year), "{said}");
+    }
+}
+
+#[test]
+fn how_an_answer_is_drawn_is_not_asked_for() {
+    for question in ["revenue by month as a graph", "revenue by month as a bar chart"] {
+        let Outcome::Cannot(cannot) = bakery().ask(question) else { panic!("{question}") };
+        assert!(cannot.reason.starts_with("How an answer is drawn"), "{question}: {}", cannot.reason);
+    }
+}
+
+#[test]
 fn what_does_not_fit_where_it_stands_is_not_taken() {
     let bakery = bakery();
     // A place of departure is no destination, and hours are none of money.

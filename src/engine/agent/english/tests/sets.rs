@@ -75,3 +75,15 @@ fn a_way_that_was_taken_among_several_is_said() {
     let said = &reading.assumptions;
     assert!(said.iter().any(|line| line.contains("could also go by") && line.contains("origin")), "{said:?}");
 }
+
+/// Vans of a bakery that only leave for shops.
+#[test]
+fn what_only_belongs_to_the_same_row_is_said_of_that_row() {
+    let text: Vec<&str> =
+        include_str!("bakery.yaml").lines().filter(|line| !line.contains("name: trip_source")).collect();
+    let ontology = read(&text.join("\n")).unwrap().ontology;
+    let lexicon = Lexicon::build(&ontology, &[known("van_trip", "origin_note", &["Depot"])]);
+    let bakery = Bakery { lexicon, graph: Graph::new(&ontology), ontology };
+    let told = "revenue; where shop has van_trip(van_trip.origin_note = 'Depot')";
+    check(&bakery, &[("revenue of Depot", told)]);
+}

@@ -1,5 +1,7 @@
 //! Another time beside the one that is asked for.
 
+use jiff::civil::DateTime;
+
 use crate::engine::agent::english::time::CompareWith;
 use crate::engine::agent::english::time::phrase::{Match, Phrases, What};
 use crate::engine::agent::plan::window::{Span, Unit, midnight};
@@ -162,24 +164,54 @@ impl Phrases<'_> {
         if main.end == next && main.end <= self.now {
             return Span::new(before, main.start);
         }
-        let today = midnight(self.now.date().tomorrow().ok()?);
-        let passed = main.end.min(today).duration_since(main.start);
+        let passed = main.end.min(self.end_of_today()?).duration_since(main.start);
         Span::new(before, before.checked_add(passed).ok()?.min(main.start))
     }
 
     /// The days a year before those that have passed of a time that goes on; `None` for one that is over.
     fn year_before_of(&self, main: Span) -> Option<Span> {
-        let today = midnight(self.now.date().tomorrow().ok()?);
+        let today = self.end_of_today()?;
         let goes_on = main.start <= self.now && main.end > today;
         goes_on.then(|| Span::new(main.start, today)?.year_before())?
+    }
+
+    fn end_of_today(&self) -> Option<DateTime> {
+        self.now.date().tomorrow().ok().map(midnight)
+    }
+
+    /// Of a time that goes on, what has passed is held against as much of the time before: "this year compared with last
+    /// year" is of the same days of both.
+    pub(super) fn hold_so_far(&self, matches: &mut [Match]) {
+        let main = matches.iter().find_map(|found| match found.what {
+            What::Window(Some(start), Some(end)) => Some((Span::new(start, end)?, found.unit)),
+            _ => None,
+        });
+        let (Some((main, unit)), Some(today)) = (main, self.end_of_today()) else { return };
+        if main.start > self.now || main.end <= today {
+            return;
+        }
+        let own = unit.and_then(Unit::of).filter(|unit| unit.add(main.start, 1) == Some(main.end));
+        let mut is_held = false;
+        for found in matches.iter_mut() {
+            let What::Compare(other) = &mut found.what else { continue };
+            if let (Other::PreviousPeriod, Some(unit)) = (*other, own) {
+                *other = Other::Units { unit, count: 1, by_now: false };
+            }
+            is_held |= matches!(*other, Other::Units { unit, count: 1, .. } if unit == Unit::Year || Some(unit) == own);
+        }
+        let first = matches.iter_mut().find(|found| matches!(found.what, What::Window(Some(_), Some(_))));
+        if let Some(found) = first.filter(|_| is_held) {
+            found.what = What::SoFar(main.start, today);
+        }
     }
 
     /// The other time, now that the first is known.
     ///
     /// A year before, or as much time right before, wherever the first has that length; otherwise the units that are
-    /// named, before now or before the first as the words say.
+    /// named, before now or before the first as the words say; of the unit before what has passed of this one up to
+    /// today, as much as has.
     pub(super) fn resolved(&self, other: Other, main: Option<Span>, phrase: String) -> Option<CompareWith> {
-        let window = |span: Span| CompareWith::Window(span.window(Some(phrase)));
+        let window = |span: Span| CompareWith::Window(span.window(Some(phrase.clone())));
         Some(match other {
             Other::PreviousPeriod => CompareWith::PreviousPeriod,
             Other::YearBefore => CompareWith::YearBefore,
@@ -194,6 +226,12 @@ impl Phrases<'_> {
                 let Some(main) = main else { return Some(CompareWith::PreviousPeriod) };
                 if unit.add(main.start, count) == Some(main.end) {
                     return Some(CompareWith::PreviousPeriod);
+                }
+                if count == 1
+                    && Some(main.end) == self.end_of_today()
+                    && let Some(passed) = self.passed_before(unit, main)
+                {
+                    return Some(CompareWith::Window(passed.window(Some(format!("same days of {phrase}")))));
                 }
                 window(unit.around(if by_now { self.now } else { main.start }, -count, 0, self.calendar)?)
             }

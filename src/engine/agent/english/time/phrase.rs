@@ -34,6 +34,8 @@ pub(super) struct Match {
 #[derive(Clone, Debug)]
 pub(super) enum What {
     Window(Option<DateTime>, Option<DateTime>),
+    /// What has passed of a window that goes on.
+    SoFar(DateTime, DateTime),
     Hours(u8, u8),
     Grain(Grain),
     Rolling(u32, Grain),
@@ -155,8 +157,9 @@ impl Phrases<'_> {
             }
         }
         self.share_years(&mut matches);
+        self.hold_so_far(&mut matches);
         let main = matches.iter().find_map(|found| match found.what {
-            What::Window(Some(start), Some(end)) => Span::new(start, end),
+            What::Window(Some(start), Some(end)) | What::SoFar(start, end) => Span::new(start, end),
             _ => None,
         });
         matches.iter().filter_map(|found| self.found(found, main, tokens)).collect()
@@ -219,6 +222,12 @@ impl Phrases<'_> {
                 start: start.map(text),
                 end: end.map(text),
                 phrase: Some(written(&tokens[core])),
+                relative: None,
+            }),
+            What::SoFar(start, end) => TimePhrase::Window(Window {
+                start: Some(text(start)),
+                end: Some(text(end)),
+                phrase: Some(format!("{} so far", written(&tokens[core]))),
                 relative: None,
             }),
             What::Hours(from, to) => TimePhrase::Hours(from, to),

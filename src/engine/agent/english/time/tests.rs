@@ -375,12 +375,31 @@ fn weeks_begin_where_the_calendar_says() {
 }
 
 #[test]
+fn what_goes_on_is_held_against_as_much_of_the_time_before() {
+    check(
+        "2026-11-28T12:00:00",
+        &calendar(1, 1),
+        &[
+            ("revenue this year compared with last year", "2026-01-01..2026-11-29 ~year"),
+            ("this year vs the previous period", "2026-01-01..2026-11-29 ~year"),
+            ("this month vs last year", "2026-11-01..2026-11-29 ~year"),
+            ("this quarter vs the previous quarter", "2026-10-01..2026-11-29 ~2026-07-01..2026-08-29"),
+            ("this week compared with last week", "2026-11-23..2026-11-29 ~2026-11-16..2026-11-22"),
+            ("month to date vs last month", "2026-11-01..2026-11-29 ~2026-10-01..2026-10-29"),
+            // What is over, or named by itself, is as long as it is.
+            ("last month vs the previous month", "2026-10-01..2026-11-01 ~previous"),
+            ("2026 vs 2025", "2026-01-01..2027-01-01 ~2025-01-01..2026-01-01"),
+        ],
+    );
+}
+
+#[test]
 fn comparisons_name_another_time() {
     check(
         NOW,
         &calendar(1, 1),
         &[
-            ("revenue this year vs last year", "2026-01-01..2027-01-01 ~year"),
+            ("revenue this year vs last year", "2026-01-01..2026-04-01 ~year"),
             ("revenue in Q1 2013 compared with the previous year", "2013-01-01..2013-04-01 ~year"),
             ("revenue in March 2013 compared to the previous month", "2013-03-01..2013-04-01 ~previous"),
             ("this month vs. last month", "2026-03-01..2026-04-01 ~previous"),

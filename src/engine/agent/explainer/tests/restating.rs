@@ -224,6 +224,38 @@ fn measures_are_noun_phrases() {
 }
 
 #[test]
+fn a_time_that_is_none_of_the_numbers_own_is_said() {
+    let mut ontology = ontology();
+    ontology.datasets[3].default_time_field = Some("made_on".into());
+    ontology.metrics[0].expression = "SUM(trips.delay)".into();
+    let by_month = |measures: Vec<Measure>| Plan {
+        dimensions: vec![grain("complaints.made_on", Grain::Month)],
+        measures,
+        ..Plan::default()
+    };
+    let window = Window { start: Some("2013-01-01".into()), end: Some("2014-01-01".into()), ..Window::default() };
+    let placed = |measure: Measure| Plan {
+        time: Some(TimeFilter { field: Some(at("complaints.made_on")), window: window.clone() }),
+        measures: vec![measure],
+        ..Plan::default()
+    };
+    for (plan, words) in [
+        (by_month(vec![count("trips")]), "Number of trips by month of made on, all time"),
+        (by_month(vec![Measure::metric("total_fare")]), "Total fare by month of made on, all time"),
+        (by_month(vec![count("complaints")]), "Number of complaints by month, all time"),
+        // What belongs to several is told of each, by the time that each has.
+        (
+            by_month(vec![count("trips"), count("complaints")]),
+            "Number of trips and number of complaints by month, all time",
+        ),
+        (placed(count("trips")), "Number of trips, 2013 by made on"),
+        (placed(count("complaints")), "Number of complaints, 2013"),
+    ] {
+        assert_eq!(restate(&plan, &ontology), words);
+    }
+}
+
+#[test]
 fn a_way_through_another_dataset_is_said_by_that_dataset() {
     let mut ontology = ontology();
     let relationship = |name: &str, from: &str, to: &str| Relationship {

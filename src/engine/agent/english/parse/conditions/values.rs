@@ -288,8 +288,32 @@ impl Parser<'_> {
             let reason = format!("Is only “{said}” meant, or all with it? Say “only {said}”, or leave it out.");
             self.sketch.refused = Some(reason);
         }
+        if negated {
+            self.ends_what_is_not();
+        }
         self.add(Cond::Values { nouns, negated });
         true
+    }
+
+    /// "except Lund and June": whether what is joined to what is left out is left out as well, or is what is asked for,
+    /// nobody can know.
+    pub(in super::super) fn ends_what_is_not(&mut self) {
+        let comma = usize::from(self.word(0) == ",");
+        if !matches!(self.word(comma), "and" | "or" | "nor" | "&") {
+            return;
+        }
+        let ahead = comma + 1;
+        let ahead = ahead + usize::from(matches!(self.word(ahead), "in" | "on" | "from" | "during" | "the"));
+        let is_open = |item: &&Item| match item.kind {
+            Kind::Time(TimePhrase::Window(_)) => true,
+            Kind::Word | Kind::Quoted => item.has_value() && !item.is_named(),
+            Kind::Number(_) | Kind::Time(_) | Kind::Punct => false,
+        };
+        if let Some(item) = self.item(ahead).filter(is_open) {
+            let text = item.text.clone();
+            let reason = format!("Is “{text}” left out, too, or meant? Say “except” before it, or name it first.");
+            self.sketch.refused = Some(reason);
+        }
     }
 
     /// The thing that a clause is about which begins right behind it, and in which nothing was named before: airlines in

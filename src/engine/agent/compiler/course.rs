@@ -1,0 +1,104 @@
+//! The course of a number over time: which time it goes along, and what is read before the plan's window, so that its
+//! first rows have what goes before them too. It goes by units of the calendar, and one without a row is one all the same.
+
+use crate::model::plan::{Dimension, FieldRef, Grain, Plan, Shown, TimeUnit, Window};
+
+use super::calendar::bounds;
+use super::error::CompileError;
+use super::leaf::Frame;
+use super::measure;
+use super::work::Work;
+use crate::engine::agent::plan::window::text;
+
+/// The position of the first dimension that is a time; a stretch of time comes before a cycle.
+pub(super) fn time_dimension(work: &Work<'_>) -> Option<usize> {
+    let dimensions = &work.plan.dimensions;
+    let is_time = |dimension: &Dimension| {
+        let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
+        field.is_some_and(|field| field.datatype.is_calendar()) && !dimension.grain.is_some_and(Grain::is_cycle)
+    };
+    dimensions.iter().position(is_time).or_else(|| dimensions.iter().position(|dimension| dimension.grain.is_some()))
+}
+
+/// The number of a unit of the calendar, as SQL over its first day (of an hour its beginning, of a cycle its number), and
+/// how far apart those of two that follow each other are.
+pub(super) fn number(work: &Work<'_>, grain: Grain, sql: &str) -> (String, u32) {
+    let dialect = work.dialect;
+    let part = |part: &str| format!("CAST({} AS INTEGER)", dialect.part(part, sql));
+    let days = || dialect.days(&dialect.day_literal("1970-01-01"), &dialect.day(sql));
+    let months = || format!("(12 * {} + {})", part("year"), part("month"));
+    match grain {
+        Grain::Hour => (format!("(24 * {} + {})", days(), part("hour")), 1),
+        Grain::Day => (days(), 1),
+        Grain::Week => (days(), 7),
+        Grain::Month => (months(), 1),
+        Grain::Quarter | Grain::FiscalQuarter => (months(), 3),
+        Grain::Year | Grain::FiscalYear => (months(), 12),
+        Grain::HourOfDay | Grain::DayOfWeek | Grain::DayOfMonth | Grain::MonthOfYear | Grain::QuarterOfYear => {
+            (sql.to_owned(), 1)
+        }
+    }
+}
+
+/// What is read before the plan's window.
+pub(super) struct Earlier {
+    /// The window with it.
+    pub window: Window,
+    /// The time's dimension, and as SQL where the plan's own window begins.
+    pub since: (usize, String),
+}
+
+/// What has to be read before the plan's window. None where nothing shown reaches back, where the window begins within a
+/// unit, of which the part before it is not meant, and where rows are placed by another time than they are grouped by.
+pub(super) fn earlier(work: &mut Work<'_>, frame: &Frame) -> Result<Option<Earlier>, CompileError> {
+    let plan = work.plan;
+    let (Some(back), Some(window), Some(at)) = (reach(plan), &frame.window, time_dimension(work)) else {
+        return Ok(None);
+    };
+    let Some(dimension) = plan.dimensions.get(at) else { return Ok(None) };
+    let Some(unit) = dimension.grain.and_then(TimeUnit::of) else { return Ok(None) };
+    let Some(start) = bounds(window)?.0 else { return Ok(None) };
+    let begins = unit.start(start, &work.ontology.calendar) == Some(start);
+    let Some(early) = unit.add(start, -back).filter(|_| begins) else { return Ok(None) };
+    if !is_placed_by(work, frame, &dimension.field)? {
+        return Ok(None);
+    }
+    let since = match unit {
+        TimeUnit::Hour => work.dialect.civil_literal(&start.strftime("%Y-%m-%d %H:%M:%S").to_string()),
+        _ => work.dialect.day_literal(&start.date().to_string()),
+    };
+    Ok(Some(Earlier { window: Window { start: Some(text(early)), ..window.clone() }, since: (at, since) }))
+}
+
+/// How many units before a row what is shown reaches back; `None` where it does not, or something else that is shown is
+/// taken over all rows.
+fn reach(plan: &Plan) -> Option<i64> {
+    if plan.comparison.is_some() || plan.subject.is_some() {
+        return None;
+    }
+    let mut most = 0;
+    for measure in &plan.measures {
+        most = most.max(match &measure.shown_as {
+            None => 0,
+            Some(Shown::Change | Shown::ChangePercent) => 1,
+            Some(Shown::MovingAverage { rows }) => i64::from(rows.saturating_sub(1)),
+            Some(Shown::Share { .. } | Shown::Cumulative) => return None,
+        });
+    }
+    (most > 0).then_some(most)
+}
+
+/// Whether a field is when the rows of every number were.
+fn is_placed_by(work: &mut Work<'_>, frame: &Frame, at: &FieldRef) -> Result<bool, CompileError> {
+    let plan = work.plan;
+    let mut leaves = Vec::new();
+    for measure in &plan.measures {
+        measure::take(work, measure, frame, &mut leaves)?;
+    }
+    let is_it = |time: &FieldRef| {
+        time.dataset.eq_ignore_ascii_case(&at.dataset)
+            && time.field.eq_ignore_ascii_case(&at.field)
+            && time.via == at.via
+    };
+    Ok(leaves.iter().all(|leaf| leaf.rows.time.as_ref().is_some_and(is_it)))
+}
