@@ -366,6 +366,31 @@ async fn tables_beyond_a_thousand_are_left_out_and_it_is_said() {
     }
 }
 
+/// Bytes are bounded, so that a hostile server sends those that take longest to read, or most room.
+#[tokio::test]
+async fn a_catalogue_that_is_none_is_refused_before_it_costs_much() {
+    let head = "[\"a\",\"b\",\"c\",\"d\",\"e\"]\n".repeat(2);
+    let list = format!("{head}[\"w\",\"t\",\"1\",\"1\",[{}0]]\n", "0,".repeat(1_000));
+    let cases = [
+        ("[]\n".repeat((8 << 20) / 3), Code::ServiceUnavailable, "as ClickHouse does"),
+        (list, Code::ServiceUnavailable, "as ClickHouse does"),
+        (head + &"[null,null,null,null,null]\n".repeat(250_000), Code::LimitExceeded, "too many tables and columns"),
+    ];
+    for (lines, code, words) in cases {
+        let server = StandIn::start(move |_| Answer::Rows(lines.clone())).await;
+        let started = Instant::now();
+        let Err(refused) = ClickHouse::new(&server.address).tables().await else { panic!("{words}") };
+        assert!(refused.code == code && refused.message.contains(words), "{words}: {refused:?}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{words}: {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_without_columns_are_no_result() {
+    let server = StandIn::start(|_| Answer::Rows("[]\n".repeat(100))).await;
+    assert_eq!(server.query("SELECT 1", &limits()).await.unwrap_err().code, Code::ServiceUnavailable);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_come_with_their_columns() {
     let server = StandIn::start(|sql| match sql.contains("system.columns") {

@@ -66,6 +66,7 @@ table	SELECT * FROM flights LIMIT (SELECT amount FROM salaries)
 table	SELECT sum(id) OVER (ORDER BY (SELECT amount FROM salaries)) FROM flights
 table	SELECT extract('a', (SELECT secret FROM salaries))
 table	SELECT substring((SELECT secret FROM salaries), 1)
+table	SELECT extract(WITH 1 AS a FROM salaries SELECT secret)
 table	WITH salaries AS (SELECT * FROM salaries) SELECT * FROM salaries
 table	WITH a AS (SELECT * FROM salaries) SELECT 1
 table	WITH flights AS (SELECT * FROM flights) SELECT * FROM flights

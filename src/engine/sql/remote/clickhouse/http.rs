@@ -1,9 +1,8 @@
 //! ClickHouse's HTTP interface: one request a statement, one JSON array a line in the answer.
 //! <https://clickhouse.com/docs/interfaces/http>
 
-use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use serde_json::Value;
+use reqwest::Response;
+use serde::de::DeserializeOwned;
 
 use super::{FORMAT, problem};
 use crate::base::outbound;
@@ -13,13 +12,15 @@ use crate::model::error::{Error, Result};
 /// An error's text: enough for the message of a person's mistake.
 const PROBLEM_BYTES: usize = 16 << 10;
 
+const LINES: &str = "JSONCompactEachRowWithNamesAndTypes";
+
 pub(super) struct Http<'a> {
     pub address: &'a Address,
 }
 
 impl Http<'_> {
-    /// Sends a statement with settings, and waits until the server has computed its answer.
-    pub(super) async fn ask(&self, sql: &str, settings: &[(&str, String)]) -> Result<Rows> {
+    /// Sends a statement with settings, and waits for its answer, of which not much more than `bytes` is taken.
+    pub(super) async fn ask(&self, sql: &str, settings: &[(&str, String)], bytes: usize) -> Result<Lines> {
         let client = outbound::engine_client(&self.address.url, self.address.private_hosts, &self.address.addresses);
         let client = client.await.map_err(|refused| unreachable(&refused.to_string()))?;
         let mut url = self.address.url.clone();
@@ -27,7 +28,7 @@ impl Http<'_> {
         let _no_user_in_urls_without_host = url.set_username("");
         url.query_pairs_mut()
             .clear()
-            .append_pair("default_format", "JSONCompactEachRowWithNamesAndTypes")
+            .append_pair("default_format", LINES)
             // An error is known before the first byte.
             .append_pair("wait_end_of_query", "1")
             .extend_pairs(FORMAT)
@@ -41,90 +42,85 @@ impl Http<'_> {
             .header("X-ClickHouse-User", user)
             .header("X-ClickHouse-Key", self.address.password.expose())
             .body(sql.to_owned());
-        let response = request.send().await.map_err(|e| unreachable(&e.without_url().to_string()))?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let lost = |cause: reqwest::Error| unreachable(&cause.without_url().to_string());
+        let response = request.send().await.map_err(lost)?;
+        let status = response.status();
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let code = header("X-ClickHouse-Exception-Code").and_then(|code| code.parse().ok());
-        let format = header("X-ClickHouse-Format").map(str::to_owned);
-        let stream = response.bytes_stream().map(|chunk| chunk.map(|chunk| chunk.to_vec()));
-        let stream = stream.map(|chunk| chunk.map_err(|e| e.without_url().to_string())).boxed();
-        let mut rows = Rows { stream, held: vec![], received: 0, is_full: false };
+        let is_lines = header("X-ClickHouse-Format") == Some(LINES);
+        let mut body = Vec::new();
         if code.is_some() || !status.is_success() {
-            let text = rows.text().await;
+            // What came before an answer broke off says enough.
+            let _whole = read(response, PROBLEM_BYTES, &mut body).await;
+            let text = text(&body);
             return Err(match code.or_else(|| problem::code(&text)) {
                 Some(code) => problem::of(code, &text),
                 None => unreachable(&format!("status {status}")),
             });
         }
-        if format.as_deref() != Some("JSONCompactEachRowWithNamesAndTypes") {
+        if !is_lines {
             return Err(not_clickhouse());
         }
-        Ok(rows)
+        read(response, bytes, &mut body).await.map_err(lost)?;
+        Ok(Lines::new(body, bytes))
     }
+}
+
+/// Reads a body to its end, or until it has more than `bytes`.
+async fn read(mut response: Response, bytes: usize, body: &mut Vec<u8>) -> reqwest::Result<()> {
+    while body.len() <= bytes {
+        // A server that always has more at hand must not keep the thread to itself.
+        tokio::task::coop::consume_budget().await;
+        match response.chunk().await? {
+            Some(chunk) => body.extend_from_slice(&chunk),
+            None => break,
+        }
+    }
+    Ok(())
 }
 
 /// The lines of an answer.
-pub(super) struct Rows {
-    stream: BoxStream<'static, Result<Vec<u8>, String>>,
-    held: Vec<u8>,
-    received: usize,
+pub(super) struct Lines {
+    body: Vec<u8>,
+    /// Where the next line starts.
+    at: usize,
     /// Whether there was more than may be read.
-    pub is_full: bool,
+    pub is_cut: bool,
 }
 
-impl Rows {
-    /// The next row; `None` at the end, and where more than `bytes` would be read.
-    pub(super) async fn next(&mut self, bytes: usize) -> Result<Option<Vec<Value>>> {
-        loop {
-            if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.held.drain(..=end).collect();
-                let line = line.trim_ascii();
-                if line.is_empty() {
-                    continue;
-                }
-                return match serde_json::from_slice(line) {
-                    Ok(row) => Ok(Some(row)),
-                    Err(_) => Err(self.broken(line).await),
-                };
-            }
-            if self.received > bytes {
-                self.is_full = true;
-                return Ok(None);
-            }
-            match self.stream.next().await {
-                Some(Ok(chunk)) => {
-                    self.received += chunk.len();
-                    self.held.extend(chunk);
-                }
-                Some(Err(cause)) => return Err(unreachable(&cause)),
-                None if self.held.is_empty() => return Ok(None),
-                None => {
-                    let rest = std::mem::take(&mut self.held);
-                    return Err(self.broken(&rest).await);
-                }
-            }
+impl Lines {
+    /// The lines that are whole, of a body of which no more was read when it had more than `bytes`.
+    fn new(mut body: Vec<u8>, bytes: usize) -> Self {
+        let is_cut = body.len() > bytes;
+        if is_cut {
+            let whole = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            body.truncate(whole);
         }
+        Self { body, at: 0, is_cut }
     }
 
-    /// What is no row: an error that came after the first rows, or something else.
-    async fn broken(&mut self, line: &[u8]) -> Error {
-        let text = format!("{}\n{}", String::from_utf8_lossy(line), self.text().await);
-        match problem::code(&text) {
-            Some(code) => problem::of(code, &text),
-            None => not_clickhouse(),
-        }
-    }
-
-    async fn text(&mut self) -> String {
-        while self.held.len() < PROBLEM_BYTES {
-            match self.stream.next().await {
-                Some(Ok(chunk)) => self.held.extend(chunk),
-                _ => break,
+    /// What the next line holds; `None` at the end. Not for a thread of the runtime: there may be millions.
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        while let Some(rest) = self.body.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let line = rest.split_inclusive(|byte| *byte == b'\n').next().unwrap_or(rest);
+            self.at += line.len();
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return serde_json::from_slice(line).map(Some).map_err(|_| broken(rest));
             }
         }
-        self.held.truncate(PROBLEM_BYTES);
-        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+        Ok(None)
     }
+}
+
+/// What is no row: an error that came after the first rows, or something else.
+fn broken(rest: &[u8]) -> Error {
+    let text = text(rest);
+    problem::code(&text).map_or_else(not_clickhouse, |code| problem::of(code, &text))
+}
+
+fn text(body: &[u8]) -> String {
+    String::from_utf8_lossy(body.get(..PROBLEM_BYTES).unwrap_or(body)).into_owned()
 }
 
 fn unreachable(cause: &str) -> Error {

@@ -10,10 +10,11 @@ mod value;
 
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::http::{Http, Rows};
+use self::http::{Http, Lines};
 use super::{Address, Catalogue, FoundTable, Permitted, RemoteLimits};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
@@ -23,8 +24,9 @@ use crate::model::table::{Column, Table};
 const CATALOGUE: Duration = Duration::from_secs(15);
 /// Beyond the query's own time: for the network.
 const GRACE: Duration = Duration::from_secs(2);
-/// What a catalogue may be, in bytes.
+/// What a catalogue may be, in bytes and in rows.
 const CATALOGUE_BYTES: usize = 8 << 20;
+const CATALOGUE_ROWS: usize = 200_000;
 /// Tables of one source.
 const TABLES: usize = 1_000;
 
@@ -46,6 +48,9 @@ pub struct ClickHouse<'a> {
     http: Http<'a>,
 }
 
+/// A row of a catalogue: texts and NULLs alone, so that no answer becomes much larger than it was sent.
+type Texts<const N: usize> = [Option<String>; N];
+
 /// What a server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -63,15 +68,12 @@ impl<'a> ClickHouse<'a> {
     /// `invalid_argument` with what to run on the server, when the login may do more; `service_unavailable` when the
     /// server does not answer, or not as ClickHouse does.
     pub async fn probe(&self) -> Result<Probe> {
-        let rows = self.catalogue("SELECT version(), toUInt64(getSetting('readonly'))").await?;
-        let (version, readonly) = match rows.as_slice() {
-            [row] => (text(row, 0), number(row, 1)),
-            _ => return Err(http::not_clickhouse()),
-        };
-        login::check_readonly(readonly)?;
-        let grants = self.catalogue("SHOW GRANTS").await?;
-        login::check_grants(grants.iter().map(|row| text(row, 0)))?;
-        Ok(Probe { version })
+        let rows = self.catalogue::<2>("SELECT version(), toString(getSetting('readonly'))").await?;
+        let Ok([[version, readonly]]) = <[Texts<2>; 1]>::try_from(rows) else { return Err(http::not_clickhouse()) };
+        login::check_readonly(number(readonly))?;
+        let grants = self.catalogue::<1>("SHOW GRANTS").await?;
+        login::check_grants(grants.into_iter().map(|[grant]| grant.unwrap_or_default()))?;
+        Ok(Probe { version: version.unwrap_or_default() })
     }
 
     /// The tables that the login can read, by name; beyond a thousand they are left out.
@@ -80,41 +82,39 @@ impl<'a> ClickHouse<'a> {
     /// As [`ClickHouse::probe`], without what concerns the login.
     pub async fn tables(&self) -> Result<Catalogue> {
         let hidden = "('system', 'information_schema', 'INFORMATION_SCHEMA')";
-        let mut rows = self
-            .catalogue(&format!(
-                "SELECT database, name, total_rows, total_bytes, comment FROM system.tables
+        let rows = self
+            .catalogue::<5>(&format!(
+                "SELECT database, name, toString(total_rows), toString(total_bytes), comment FROM system.tables
                  WHERE database NOT IN {hidden} AND NOT is_temporary ORDER BY database, name LIMIT {}",
                 TABLES + 1
             ))
             .await?;
         let is_cut = rows.len() > TABLES;
-        rows.truncate(TABLES);
-        let last = rows.last().filter(|_| is_cut).map(|row| format!("{}.{}", text(row, 0), text(row, 1)));
-        let found = rows.iter().map(|row| FoundTable {
-            schema: text(row, 0),
-            table: text(row, 1),
+        let found = rows.into_iter().take(TABLES).map(|[schema, table, rows, bytes, description]| FoundTable {
+            schema: schema.unwrap_or_default(),
+            table: table.unwrap_or_default(),
             columns: vec![],
-            row_count: number(row, 2),
-            bytes: number(row, 3),
-            description: text(row, 4),
+            row_count: number(rows),
+            bytes: number(bytes),
+            description: description.unwrap_or_default(),
         });
         let mut found: Vec<FoundTable> = found.collect();
+        let last = found.last().filter(|_| is_cut).map(|last| format!("{}.{}", last.schema, last.table));
         let columns = self
-            .catalogue(&format!(
+            .catalogue::<5>(&format!(
                 "SELECT database, table, name, type, comment FROM system.columns
                  WHERE database NOT IN {hidden} ORDER BY database, table, position"
             ))
             .await?;
-        for row in &columns {
-            let (schema, table) = (text(row, 0), text(row, 1));
+        for row in columns {
+            let [schema, table, name, r#type, description] = row.map(Option::unwrap_or_default);
             let place = found.binary_search_by(|it| (&it.schema, &it.table).cmp(&(&schema, &table)));
             let Some(table) = place.ok().and_then(|place| found.get_mut(place)) else { continue };
-            let r#type = text(row, 3);
             table.columns.push(ColumnInfo {
-                name: text(row, 2),
+                name,
                 nullable: r#type.starts_with("Nullable(") || r#type.starts_with("LowCardinality(Nullable("),
                 r#type,
-                description: text(row, 4),
+                description,
                 sample_values: vec![],
                 ..ColumnInfo::default()
             });
@@ -153,9 +153,10 @@ impl<'a> ClickHouse<'a> {
             ("allow_ddl", "0".into()),
             ("allow_introspection_functions", "0".into()),
         ];
+        let (rows, bytes) = (limits.rows, limits.bytes);
         let work = async {
-            let mut rows = self.http.ask(&framed, &settings).await?;
-            table(&mut rows, limits).await
+            let lines = self.http.ask(&framed, &settings, bytes).await?;
+            aside(move || table(lines, rows)).await
         };
         // What is left behind is dropped: the connection closes, and the server ends the query.
         tokio::select! {
@@ -166,61 +167,71 @@ impl<'a> ClickHouse<'a> {
         }
     }
 
-    async fn catalogue(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+    async fn catalogue<const N: usize>(&self, sql: &str) -> Result<Vec<Texts<N>>>
+    where
+        Texts<N>: DeserializeOwned,
+    {
         let work = async {
-            let mut rows = self.http.ask(sql, &[]).await?;
-            let limits = RemoteLimits { time: CATALOGUE, rows: usize::MAX, bytes: CATALOGUE_BYTES, memory_mb: 0 };
-            let table = table(&mut rows, &limits).await?;
-            if table.truncated {
-                let message = "The server has too many tables and columns for this login. Grant fewer.";
-                return Err(Error::new(Code::LimitExceeded, message));
-            }
-            Ok(table.rows)
+            let lines = self.http.ask(sql, &[], CATALOGUE_BYTES).await?;
+            aside(move || texts::<N>(lines)).await
         };
         tokio::time::timeout(CATALOGUE, work).await.unwrap_or_else(|_| Err(problem::timeout()))
     }
 }
 
-/// Reads names, types and rows as far as the limits allow.
-async fn table(rows: &mut Rows, limits: &RemoteLimits) -> Result<Table> {
-    let names = rows.next(limits.bytes).await?;
-    let types = rows.next(limits.bytes).await?;
-    let (Some(names), Some(types)) = (names, types) else { return Err(http::not_clickhouse()) };
-    let texts = |list: Vec<Value>| -> Result<Vec<String>> {
-        let texts = list.into_iter().map(|value| value.as_str().map(str::to_owned));
-        texts.collect::<Option<_>>().ok_or_else(http::not_clickhouse)
-    };
-    let (names, types) = (texts(names)?, texts(types)?);
-    if names.len() != types.len() {
+/// Reads what a server sent in a thread where nobody waits behind it.
+async fn aside<T: Send + 'static>(read: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+}
+
+/// Reads the rows of a catalogue, behind names and types.
+fn texts<const N: usize>(mut lines: Lines) -> Result<Vec<Texts<N>>>
+where
+    Texts<N>: DeserializeOwned,
+{
+    if lines.next::<Texts<N>>()?.is_none() || lines.next::<Texts<N>>()?.is_none() {
         return Err(http::not_clickhouse());
     }
-    let mut table = Table { columns: vec![], rows: vec![], truncated: false };
-    while let Some(row) = rows.next(limits.bytes).await? {
+    let mut rows = vec![];
+    while rows.len() <= CATALOGUE_ROWS
+        && let Some(row) = lines.next()?
+    {
+        rows.push(row);
+    }
+    if lines.is_cut || rows.len() > CATALOGUE_ROWS {
+        let message = "The server has too many tables and columns for this login. Grant fewer.";
+        return Err(Error::new(Code::LimitExceeded, message));
+    }
+    Ok(rows)
+}
+
+/// Reads names, types and as many rows as there may be.
+fn table(mut lines: Lines, most: usize) -> Result<Table> {
+    let (names, types) = (lines.next::<Vec<String>>()?, lines.next::<Vec<String>>()?);
+    let (Some(names), Some(types)) = (names, types) else { return Err(http::not_clickhouse()) };
+    if names.is_empty() || names.len() != types.len() {
+        return Err(http::not_clickhouse());
+    }
+    let mut table = Table { columns: vec![], rows: vec![], truncated: lines.is_cut };
+    while let Some(row) = lines.next::<Vec<Value>>()? {
         if row.len() != types.len() {
             return Err(http::not_clickhouse());
         }
-        if table.rows.len() == limits.rows {
+        if table.rows.len() == most {
             table.truncated = true;
             break;
         }
         let row = row.into_iter().zip(&types).map(|(value, r#type)| value::render(r#type, value));
         table.rows.push(row.collect());
     }
-    if rows.is_full {
-        if table.rows.is_empty() {
-            let message = "One row of the result is larger than all rows may be. Read fewer columns.";
-            return Err(Error::new(Code::LimitExceeded, message));
-        }
-        table.truncated = true;
+    if lines.is_cut && table.rows.is_empty() {
+        let message = "One row of the result is larger than all rows may be. Read fewer columns.";
+        return Err(Error::new(Code::LimitExceeded, message));
     }
     table.columns = names.into_iter().zip(types).map(|(name, r#type)| Column { name, r#type }).collect();
     Ok(table)
 }
 
-fn text(row: &[Value], index: usize) -> String {
-    row.get(index).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn number(row: &[Value], index: usize) -> Option<i64> {
-    row.get(index).and_then(Value::as_i64)
+fn number(text: Option<String>) -> Option<i64> {
+    text?.parse().ok()
 }

@@ -15,6 +15,10 @@ const MOST: usize = 1 << 20;
 /// Messages of one statement that are not rows.
 const MESSAGES: usize = 10_000;
 
+/// Types whose names a session keeps, beside those of one more result, which has at most 1,664 columns at an honest
+/// server.
+const TYPES: usize = 2_000;
+
 /// What one statement may bring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caps {
@@ -126,6 +130,9 @@ impl Session {
 
     /// The names of the columns' types as the server writes them, and what their arrays hold.
     pub(super) fn types(&mut self, columns: &[Described]) -> Result<Vec<Type>, Trouble> {
+        if self.types.len() > TYPES {
+            self.types.clear();
+        }
         let mut missing: Vec<(u32, i32)> = columns.iter().map(|column| (column.oid, column.modifier)).collect();
         missing.retain(|key| !self.types.contains_key(key));
         missing.sort_unstable();
@@ -195,5 +202,61 @@ impl Session {
                 return Err(Trouble::odd("too many messages"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::base::secret::Secret;
+
+    #[test]
+    fn a_session_forgets_types_when_a_server_has_ever_more_of_them() {
+        const COLUMNS: u32 = 1_500;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        // Names every type that it is asked for.
+        let serving = std::thread::spawn(move || {
+            let row = [&[0, 2][..], &[0, 0, 0, 4], b"odd!", &[0xff; 4]].concat();
+            let rows = message::message(b'D', &row).repeat(COLUMNS as usize);
+            let answer = [rows, message::message(b'Z', b"T")].concat();
+            let (mut asked, mut part) = (Vec::new(), [0; 4_096]);
+            while let Ok(count) = server.read(&mut part)
+                && count > 0
+            {
+                asked.extend_from_slice(&part[..count]);
+                if asked.ends_with(b"S\0\0\0\x04") {
+                    asked.clear();
+                    server.write_all(&answer).unwrap();
+                }
+            }
+        });
+        let target = Target {
+            host: String::new(),
+            addresses: vec![],
+            user: String::new(),
+            password: Secret::new(""),
+            database: String::new(),
+            tls: None,
+        };
+        let mut session = Session {
+            target: Arc::new(target),
+            leash: Arc::default(),
+            stream: BufReader::new(Stream::Plain(socket)),
+            version: String::new(),
+            types: HashMap::new(),
+        };
+        for first in [0, COLUMNS, 2 * COLUMNS] {
+            let column = |oid| Described { name: String::new(), oid, modifier: -1 };
+            let columns: Vec<Described> = (first..first + COLUMNS).map(column).collect();
+            assert_eq!(session.types(&columns).unwrap().len(), columns.len());
+        }
+        assert_eq!(session.types.len(), COLUMNS as usize);
+        drop(session);
+        serving.join().unwrap();
     }
 }

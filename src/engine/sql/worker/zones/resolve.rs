@@ -56,6 +56,7 @@ pub(crate) fn resolve(connection: &Connection, sql: &str, tree: &str, are_read: 
     let mut changes = vec![];
     let mut unplaced = vec![];
     collect(&plan, &mut changes, &mut unplaced);
+    inside_casts(&parsed, &mut changes);
     place(&parsed, unplaced, &mut changes);
     if changes.is_empty() {
         return text;
@@ -178,6 +179,19 @@ fn collect(plan: &Value, changes: &mut Vec<(Spot, Change)>, unplaced: &mut Vec<(
         }
         open.extend(children(value));
     }
+}
+
+/// A cast to the type that a call has anyway (`dayname(t)::VARCHAR`) is none in a plan: the call has its place there.
+/// In the tree it stands inside.
+fn inside_casts(tree: &Value, changes: &mut [(Spot, Change)]) {
+    let is_cast = tree.get("class").and_then(Value::as_str) == Some("CAST");
+    let begin = |node: &Value| node.get("query_location").and_then(Value::as_u64);
+    if let (true, Some(outer), Some(inner)) = (is_cast, begin(tree), tree.get("child").and_then(begin)) {
+        for (spot, _) in changes.iter_mut().filter(|(spot, _)| *spot == (outer, false)) {
+            *spot = (inner, false);
+        }
+    }
+    children(tree).for_each(|child| inside_casts(child, changes));
 }
 
 /// Finds the calls without a place: the only ones of their name in the lambdas of the tree.

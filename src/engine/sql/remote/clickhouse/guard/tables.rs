@@ -193,7 +193,7 @@ impl<'t> Walk<'t, '_> {
                         && called.is_some_and(|name| matches!(name.kind, Kind::Word(word) if is_call(word)));
                 }
                 depth -= 1;
-            } else if depth == 0 && token.is("SELECT") {
+            } else if depth == 0 && (token.is("SELECT") || token.is("WITH")) {
                 return false;
             }
         }
