@@ -19,6 +19,7 @@ use crate::base::secret::MasterKey;
 use crate::base::telemetry;
 use crate::config::Config;
 use crate::engine::Engines;
+use crate::engine::files::Files;
 use crate::engine::sql::remote::sources::Sources;
 use crate::gateway::Gateway;
 use crate::gateway::audit::{AuditLog, AuditWriter};
@@ -28,11 +29,12 @@ use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
 use crate::store::{self, Db, FolderLock};
+use crate::surface::crowd::Crowd;
 use crate::surface::mcp::{Library, Mcp};
 use crate::surface::web::Web;
 use crate::surface::{listen, routes};
 
-/// How long open requests may go on after the signal to stop.
+/// How long open requests may go on after the signal to stop, and then each work in the background.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How often it is looked for sessions that have to end.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -71,6 +73,7 @@ impl Office {
             Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
             None => Db::open_sqlite(&Db::file(&config.data_dir)).await?,
         };
+        belong_together(&config, &db).await?;
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
         let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone(), identity.uses());
         Ok(Self { config, clock, db, identity, audit, master, audit_writer })
@@ -224,9 +227,10 @@ impl App {
             signal.cancel();
         });
         let (at_address, at_socket) = (stopping.cancelled(), stopping.cancelled());
+        let crowd = Crowd::of(&office.config);
         let outside = async {
             if let Some(listener) = outside {
-                listen::serve(listener, doors.outside, listen::HEADER_TIMES, at_address).await;
+                listen::serve(listener, doors.outside, listen::HEADER_TIMES, crowd, at_address).await;
             }
         };
         let local = async {
@@ -271,20 +275,23 @@ impl App {
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
         })?;
-        let router = routes::metrics(metrics);
-        Ok(Some(tokio::spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-            if let Err(problem) = served {
-                tracing::error!(%problem, "the admin listener ended");
-            }
-        })))
+        let router = routes::metrics(metrics, address.ip().is_loopback());
+        let crowd = Crowd::of_operators();
+        let served = listen::serve(listener, router, listen::HEADER_TIMES, crowd, stop.cancelled_owned());
+        Ok(Some(tokio::spawn(served)))
     }
 }
 
-/// Waits for work in the background. One that panicked does not keep the rest from a proper end.
-async fn ended(work: &str, task: tokio::task::JoinHandle<()>) {
-    if let Err(problem) = task.await {
-        tracing::error!(work, %problem, "work in the background had failed");
+/// Waits for work in the background, which was told to stop. One that panicked, or does not come to its end, does not keep
+/// the rest from a proper one.
+async fn ended(work: &str, mut task: tokio::task::JoinHandle<()>) {
+    match tokio::time::timeout(DRAIN, &mut task).await {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => tracing::error!(work, %problem, "work in the background had failed"),
+        Err(_late) => {
+            tracing::warn!(work, "work in the background was still running after {} s", DRAIN.as_secs());
+            task.abort();
+        }
     }
 }
 
@@ -298,6 +305,24 @@ async fn sweep(mcp: Arc<Mcp>, gateway: Arc<Gateway>, stop: CancellationToken) {
             tracing::warn!(%error, "uploads that are over could not be removed");
         }
     }
+}
+
+/// That the data folder is that of the metadata. Of others all that is in it would be what nobody keeps.
+///
+/// # Errors
+/// It has data of workspaces, and the metadata know none of them.
+async fn belong_together(config: &Config, db: &Db) -> anyhow::Result<()> {
+    let here = Files::new(&config.data_dir)?.orgs()?;
+    let known = store::orgs::list(db.pool()).await?;
+    anyhow::ensure!(
+        here.is_empty() || known.iter().any(|org| here.contains(&org.id)),
+        "the data in {} are not of the workspaces in {}: these are not the metadata of this folder, and nothing was \
+         touched. Set DATABASE_URL as it is where the service is started (or leave it out, if it is not set there), or name \
+         another folder with --data DIR. After a restore, see that the metadata were restored too.",
+        config.data_dir.display(),
+        if config.database_url.is_some() { "the database at DATABASE_URL" } else { "its metadata.sqlite" }
+    );
+    Ok(())
 }
 
 /// From the settings, or from a file in the data folder that only its owner reads; made at the first start.

@@ -1,6 +1,7 @@
 //! The program: a worker when started as one, the command line otherwise.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 use dragoman::cli::Cli;
@@ -18,7 +19,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(cli.run()) {
+    let done = runtime.block_on(cli.run());
+    // Everything is written; what threads still compute is for nobody.
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("dragoman: {problem:#}");

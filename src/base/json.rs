@@ -1,8 +1,10 @@
 //! What is often done with JSON.
 
-use std::io;
+use std::collections::HashSet;
+use std::{fmt, io};
 
-use serde::Serialize;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// Gives an object a member, in place of one of the same name. Whatever is no object stays as it is.
@@ -36,11 +38,83 @@ impl io::Write for Count {
     }
 }
 
+/// The first name that an object within some JSON has twice. Some readers take the first of its values, some the last.
+#[derive(Debug)]
+pub(crate) struct Twice(pub Option<String>);
+
+impl<'de> Deserialize<'de> for Twice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Names).map(Self)
+    }
+}
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = Option<String>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Option<String>, A::Error> {
+        let mut twice = None;
+        while let Some(Twice(within)) = list.next_element()? {
+            twice = twice.or(within);
+        }
+        Ok(twice)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<String>, A::Error> {
+        let (mut names, mut twice) = (HashSet::new(), None);
+        while let Some((name, Twice(within))) = map.next_entry::<String, Twice>()? {
+            twice = twice.or(within).or_else(|| names.replace(name));
+        }
+        Ok(twice)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::size;
+    use super::{Twice, size};
+
+    #[test]
+    fn a_name_that_is_there_twice_is_found_at_any_depth() {
+        for (text, twice) in [
+            (r#"{"a":1,"b":{"a":[]},"c":[{"a":null},{"a":-1.5}]}"#, None),
+            (r#"{"a":1,"b":2,"a":1}"#, Some("a")),
+            (r#"[true,{"a":[{"b":{},"\u0062":""}]}]"#, Some("b")),
+        ] {
+            let Twice(found) = serde_json::from_str(text).unwrap();
+            assert_eq!(found.as_deref(), twice, "{text}");
+        }
+    }
 
     #[test]
     fn a_size_is_the_length_of_the_text() {

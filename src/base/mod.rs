@@ -12,6 +12,7 @@ pub mod mail;
 pub mod markup;
 pub mod memory;
 pub mod nearest;
+pub mod network;
 pub mod outbound;
 pub mod peers;
 pub mod secret;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::base::network::Network;
 use crate::base::outbound::{Refused, is_inside, is_public};
 
 /// How long a look-up may take.
@@ -15,8 +16,7 @@ const LOOK_UP: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrivateHost {
     Name(String),
-    /// An address, and how many of its leading bits count.
-    Network(IpAddr, u32),
+    Network(Network),
 }
 
 /// Neither a host name nor a network.
@@ -27,31 +27,20 @@ impl FromStr for PrivateHost {
     type Err = NotAHost;
 
     fn from_str(text: &str) -> Result<Self, NotAHost> {
-        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        if let Ok(address) = address.parse::<IpAddr>() {
-            let width = if address.is_ipv4() { 32 } else { 128 };
-            let bits = bits.map_or(Ok(width), str::parse).map_err(|_| NotAHost)?;
-            return if bits <= width { Ok(Self::Network(address, bits)) } else { Err(NotAHost) };
+        if let Ok(network) = text.parse() {
+            return Ok(Self::Network(network));
         }
         let plain = |c: u8| c.is_ascii_alphanumeric() || b"-._".contains(&c);
-        let is_name = bits.is_none() && (1..=253).contains(&text.len()) && text.bytes().all(plain);
+        let is_name = (1..=253).contains(&text.len()) && text.bytes().all(plain);
         if is_name { Ok(Self::Name(text.to_ascii_lowercase())) } else { Err(NotAHost) }
     }
 }
 
 impl PrivateHost {
     fn covers(&self, host: &str, address: IpAddr) -> bool {
-        match (self, address) {
-            (Self::Name(name), _) => name.eq_ignore_ascii_case(host),
-            (Self::Network(IpAddr::V4(net), bits), IpAddr::V4(address)) => {
-                let differ = u32::from(*net) ^ u32::from(address);
-                differ.checked_shr(32 - bits).unwrap_or(0) == 0
-            }
-            (Self::Network(IpAddr::V6(net), bits), IpAddr::V6(address)) => {
-                let differ = u128::from(*net) ^ u128::from(address);
-                differ.checked_shr(128 - bits).unwrap_or(0) == 0
-            }
-            (Self::Network(..), _) => false,
+        match self {
+            Self::Name(name) => name.eq_ignore_ascii_case(host),
+            Self::Network(network) => network.covers(address),
         }
     }
 }

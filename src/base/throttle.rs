@@ -41,8 +41,10 @@ pub struct ThrottleRates {
     /// Failures of one account in a quarter of an hour, from anywhere, before it is slowed down.
     pub account_failures: u32,
     pub authorize: u32,
+    /// Registrations of clients that are not known yet.
     pub register: u32,
-    /// Requests for tokens, revocations and introspections.
+    /// Requests for tokens, revocations and introspections that fail, and starts of devices; and good ones of one grant
+    /// or client, from wherever they come.
     pub exchange: u32,
     /// Requests without a good credential.
     pub refused: u32,
@@ -59,8 +61,9 @@ pub struct Throttle {
     tokens: Failures,
     refused: Rate<IpAddr>,
     authorize: Rate<IpAddr>,
-    register: Rate<IpAddr>,
+    register: Tries<IpAddr>,
     exchange: Rate<IpAddr>,
+    clients: Rate<String>,
     codes_by_session: Tries<String>,
     codes_by_address: Tries<IpAddr>,
     forgot: Rate<IpAddr>,
@@ -76,8 +79,9 @@ impl Throttle {
             tokens: Failures::new(rates.failures, rates.block, &clock),
             refused: Rate::new(rates.refused, &clock),
             authorize: Rate::new(rates.authorize, &clock),
-            register: Rate::new(rates.register, &clock),
+            register: Tries::new(rates.register as usize, &clock),
             exchange: Rate::new(rates.exchange, &clock),
+            clients: Rate::new(rates.exchange, &clock),
             codes_by_session: Tries::new(WRONG_CODES, &clock),
             codes_by_address: Tries::new(WRONG_CODES, &clock),
             forgot: Rate::new(FORGOT, &clock),
@@ -139,15 +143,32 @@ impl Throttle {
     /// # Errors
     /// Seconds until the next one is welcome.
     pub fn check_register(&self, ip: IpAddr) -> Result<(), Wait> {
-        self.register.check(&subscriber(ip))
+        self.register.count(&subscriber(ip))
     }
 
-    /// Counts a request for tokens, a revocation or an introspection.
+    /// Takes back the last [`Throttle::check_register`]: the client was known already. One that registers all the time
+    /// counts all the same.
+    pub fn client_was_known(&self, ip: IpAddr, client: &str) {
+        let ip = subscriber(ip);
+        if self.clients.check(&format!("{client} at {ip}")).is_ok() {
+            self.register.forgive(&ip);
+        }
+    }
+
+    /// Counts a request for tokens, a revocation or an introspection that came to nothing, or the start of a device.
     ///
     /// # Errors
     /// Seconds until the next one is welcome.
     pub fn check_exchange(&self, ip: IpAddr) -> Result<(), Wait> {
         self.exchange.check(&subscriber(ip))
+    }
+
+    /// Counts a good request of a client that has proved who it is.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_client(&self, client: &str) -> Result<(), Wait> {
+        self.clients.check(&client.to_owned())
     }
 
     /// Counts a device's user code that is being looked up as a wrong one.
@@ -309,6 +330,21 @@ mod tests {
         assert_eq!(throttle.bad_token(IpAddr::from([192, 0, 2, 2])), Ok(()));
         clock.advance(Duration::from_secs(300));
         assert_eq!(throttle.bad_token(ip), Ok(()));
+    }
+
+    #[test]
+    fn a_known_client_registers_for_many_people_and_does_not_register_all_the_time() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let ip = IpAddr::from([192, 0, 2, 1]);
+        for _ in 0..60 + 20 {
+            assert_eq!(throttle.check_register(ip), Ok(()));
+            throttle.client_was_known(ip, "dgc_known");
+        }
+        assert_eq!(throttle.check_register(ip), Err(60), "sixty for nothing, and the twenty of the address");
+        assert_eq!(throttle.check_register(IpAddr::from([192, 0, 2, 2])), Ok(()));
+        clock.advance(Duration::from_secs(60));
+        assert_eq!(throttle.check_register(ip), Ok(()));
     }
 
     #[test]

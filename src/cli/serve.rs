@@ -30,7 +30,13 @@ impl Serve {
         let started = Instant::now();
         // Before anybody can think that it is up: as the first process of a container, or started in the background of a
         // script, a process without handlers of its own ignores signals.
-        let mut stop = Box::pin(stop_signal()?);
+        let signalled = stop_signal()?;
+        let mut stop = Box::pin(async move {
+            signalled.await;
+            if let Ok(again) = stop_signal() {
+                tokio::spawn(end_at(again));
+            }
+        });
         raise_open_files();
         anyhow::ensure!(
             !self.demo || config.listen.ip().is_loopback(),
@@ -56,6 +62,13 @@ impl Serve {
         let _ = greet(&app, demo.as_ref(), started);
         app.serve(listener, stop).await
     }
+}
+
+/// Whoever asks twice does not wait for what is under way: the next start finds what a crash would have left.
+async fn end_at(signalled: impl Future<Output = ()>) {
+    signalled.await;
+    tracing::warn!("ended by a second signal, before all was written");
+    std::process::exit(1);
 }
 
 /// Says where it is, and what to do next.

@@ -30,17 +30,19 @@ pub struct Rates {
     pub requests: u32,
     /// MCP sessions opened per person or connectivity token.
     pub sessions: u32,
-    /// Calls at the same time per token, and uploads per person.
+    /// Calls at the same time per token, and uploads, and as many large requests, per person.
     pub in_flight: usize,
     /// Open MCP streams per token.
     pub streams: usize,
     /// Calls at the same time for the whole instance.
     pub instance_in_flight: usize,
-    /// Uploads at the same time for the whole instance.
+    /// Uploads at the same time for the whole instance, and as many large requests.
     pub instance_uploads: usize,
     /// Open MCP streams for the whole instance.
     pub instance_streams: usize,
-    /// Requests without a good credential per address.
+    /// Open connections of the whole instance.
+    pub instance_connections: usize,
+    /// Requests without a credential that is or was good, per address.
     pub refused: u32,
     /// Failed log-ins, and bad tokens, per address before further ones are refused.
     pub failures: u32,
@@ -50,9 +52,9 @@ pub struct Rates {
     pub account_failures: u32,
     /// `authorize` per address.
     pub authorize: u32,
-    /// Client registrations per address.
+    /// Registrations of clients that are not known yet, per address.
     pub register: u32,
-    /// Requests for tokens, and revocations, per address.
+    /// Requests for tokens, revocations and introspections: those that fail per address, good ones per grant or client.
     pub exchange: u32,
 }
 
@@ -171,6 +173,7 @@ impl Default for Limits {
                 instance_in_flight: 64,
                 instance_uploads: 32,
                 instance_streams: 1_000,
+                instance_connections: 4_096,
                 refused: 300,
                 failures: 5,
                 block: secs(5 * MINUTE),

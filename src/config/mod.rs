@@ -13,11 +13,12 @@ mod shown;
 mod syncs;
 mod variables;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use url::Url;
 
+use crate::base::network::Network;
 use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
@@ -51,7 +52,7 @@ pub struct Config {
     /// Other OpenID Connect providers that people may sign in with.
     pub providers: Vec<Provider>,
     /// Peers whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<IpAddr>,
+    pub trusted_proxies: Vec<Network>,
     /// Browser origins that may call `/mcp` besides our own.
     pub allowed_origins: Vec<String>,
     /// Browser origins that may call `/api/v1/ext`.

@@ -1,6 +1,6 @@
 //! From variables to [`Config`], one setting after the other.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         breached_passwords: read.text("DRAGOMAN_BREACHED_PASSWORDS").map(Into::into),
         mail: mail(&mut read),
         providers: providers(&mut read),
-        trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
+        trusted_proxies: read.list("DRAGOMAN_TRUSTED_PROXIES", "addresses and networks separated by commas"),
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
         ext_allowed_origins: read
             .list::<Origin>("DRAGOMAN_EXT_ALLOWED_ORIGINS", ORIGINS)
@@ -181,6 +181,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     rates.instance_in_flight = read.number("DRAGOMAN_IN_FLIGHT", rates.instance_in_flight);
     rates.instance_uploads = read.number("DRAGOMAN_UPLOADS", rates.instance_uploads);
     rates.instance_streams = read.number("DRAGOMAN_STREAMS", rates.instance_streams);
+    rates.instance_connections = read.number("DRAGOMAN_CONNECTIONS", rates.instance_connections);
     rates.refused = read.number("DRAGOMAN_RATE_REFUSED", rates.refused);
     rates.failures = read.number("DRAGOMAN_FAILURES_PER_IP", rates.failures);
     rates.block = read.seconds("DRAGOMAN_BLOCK_TTL");

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::base::clock::{Clock, Millis};
@@ -26,6 +27,7 @@ use crate::model::cluster_index::ClusterIndex;
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
 use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
+use crate::model::meanwhile::Meanwhile;
 use crate::model::org::Org;
 use crate::model::version::{How, Version};
 use crate::store::tenant::Scoped;
@@ -96,7 +98,7 @@ struct Written {
 }
 
 /// What people write of a dataset; what is absent stays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
     pub title: Option<String>,
     pub description: Option<String>,
@@ -259,17 +261,19 @@ impl Datasets {
     }
 
     /// Keeps what people write of a dataset: what is absent stays, an empty text takes back what was written. The texts of
-    /// columns outlive imports, by name.
+    /// columns outlive imports, by name. `seen` is what these were for who writes.
     ///
     /// # Errors
-    /// `dataset_not_found`; `invalid_argument` for a text that is too long, and for a column that is not there.
-    pub async fn describe(&self, job: &Job<'_>, id: Id<Dataset>, words: Words) -> Result<Dataset> {
+    /// `dataset_not_found`; `invalid_argument` for a text that is too long, for a column that is not there, and for a text
+    /// that others have changed since it was seen.
+    pub async fn describe(&self, job: &Job<'_>, id: Id<Dataset>, words: Words, seen: &Words) -> Result<Dataset> {
         let org = job.pass.org();
         let mut tx = self.db.tenant(org).await?;
         let mut texts = store::datasets::column_texts(&mut tx, org, id).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
         let external = job.pass.is_external();
         let mut dataset = found.clone().seen(external);
+        as_seen(&words, seen, &dataset)?;
         if let Some(title) = words.title {
             dataset.title = readable("title", &title, TITLE)?;
         }
@@ -475,6 +479,20 @@ pub(super) fn column<'c>(columns: &'c [ColumnInfo], field: &str, name: &str) -> 
     let name: String = name.chars().take(64).collect();
     let hint = nearest(&name, names()).map_or_else(String::new, |near| format!(" Did you mean {near}?"));
     Err(Error::invalid(field, format!("There is no column {name:?} in this dataset.{hint}")))
+}
+
+/// Refuses to write over what others wrote since somebody saw a dataset.
+fn as_seen(words: &Words, seen: &Words, now: &Dataset) -> Result<()> {
+    let mut meanwhile = Meanwhile::default();
+    meanwhile.compare("title", "the title", seen.title.as_deref(), &now.title, words.title.as_deref());
+    let (before, wanted) = (seen.description.as_deref(), words.description.as_deref());
+    meanwhile.compare("description", "the description", before, &now.description, wanted);
+    for ColumnInfo { name, description, .. } in &now.columns {
+        let (before, wanted) = (seen.columns.get(name), words.columns.get(name));
+        let (field, what) = (format!("columns.{name}"), format!("the description of {name}"));
+        meanwhile.compare(&field, &what, before.map(String::as_str), description, wanted.map(String::as_str));
+    }
+    meanwhile.refused()
 }
 
 /// Why finished work is not published.

@@ -49,7 +49,7 @@ impl Syncs {
 
     /// Keeps a dataset of documents from an origin from now on, and wants its first run. A definition that was there under the
     /// name gives way; one of another table, site, folder or bucket leaves the documents of the one before where they are. The origin
-    /// is one that [`crate::engine::ingest::Ingest::checked_origin`] gave.
+    /// is one that [`crate::engine::ingest::Ingest::checked_origin`] gave. One that `begins` takes no other's place.
     ///
     /// # Errors
     /// `invalid_argument` in the name of what is wrong.
@@ -59,6 +59,7 @@ impl Syncs {
         name: &str,
         Checked { origin, sealed_secret }: Checked,
         every_minutes: Option<i64>,
+        begins: bool,
     ) -> Result<DocumentSync> {
         if !is_name(name) {
             return Err(Error::invalid("name", NAMES));
@@ -68,6 +69,8 @@ impl Syncs {
         }
         let (org, now) = (job.pass.org(), self.clock.now());
         let mut tx = self.db.tenant(org).await?;
+        // Who begins another at the same moment waits, and sees this one.
+        store::datasets::hold_names(&mut tx, org).await?;
         let there = store::datasets::by_name(&mut tx, org, name).await?;
         if there.is_some_and(|there| there.kind != Kind::Documents) {
             let message = format!("{name:?} exists and holds a table. Choose another name for the documents.");
@@ -75,7 +78,11 @@ impl Syncs {
         }
         let before = store::syncs::find(&mut tx, org, name).await?;
         let same = before.as_ref().filter(|before| before.origin == origin);
-        if before.as_ref().is_some_and(|before| !before.origin.is_of_same_place(&origin)) {
+        if let Some(other) = before.as_ref().filter(|before| !before.origin.is_of_same_place(&origin)) {
+            if begins {
+                let message = "Look at it; to follow another place, end that first, or choose another name.";
+                return Err(Error::invalid("name", format!("{name} follows {} already. {message}", other.origin)));
+            }
             store::sync_marks::clear(&mut tx, org, name).await?;
         }
         let sync = DocumentSync {

@@ -25,6 +25,7 @@ pub(super) struct Limiter {
     sessions: Rate<String>,
     calls: Arc<Shares>,
     uploads: Arc<Shares>,
+    bodies: Arc<Shares>,
     streams: Arc<Shares>,
 }
 
@@ -45,12 +46,12 @@ impl Buckets {
     }
 }
 
-/// What a request is, before anything of it is looked at.
+/// What is counted of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knock {
-    /// Any message or call.
+    /// Any message or call, before anything of it is looked at.
     Request,
-    /// A message that opens an MCP session.
+    /// Besides, that it opens an MCP session.
     Session,
 }
 
@@ -67,6 +68,7 @@ impl Limiter {
             sessions: rate(rates.sessions),
             calls: Shares::new("calls", rates.instance_in_flight),
             uploads: Shares::new("uploads", rates.instance_uploads),
+            bodies: Shares::new("large_requests", rates.instance_uploads),
             streams: Shares::new("streams", rates.instance_streams),
             rates,
         }
@@ -78,10 +80,10 @@ impl Limiter {
     /// `rate_limited` with the limit that was met, its number, and `retry_after`.
     pub(super) fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
         let person = caller.person();
-        check(&self.requests, &person, "requests", self.rates.requests)?;
         if knock == Knock::Session {
-            check(&self.sessions, &person, "sessions", self.rates.sessions)?;
+            return check(&self.sessions, &person, "sessions", self.rates.sessions);
         }
+        check(&self.requests, &person, "requests", self.rates.requests)?;
         // The last: what somebody's own limit refuses takes nothing from the others.
         match (&self.instance, self.rates.instance) {
             (Some(instance), Some(number)) if caller.is_external() => check(instance, "", "instance", number.get()),
@@ -118,8 +120,15 @@ impl Limiter {
     /// # Errors
     /// `rate_limited`, `service_unavailable`.
     pub(super) fn upload(&self, caller: &Caller) -> Result<Share> {
-        let keys = [Key::at_most(caller.person(), self.rates.in_flight), workspace(caller)];
-        enter(&self.uploads, &keys, "uploads", self.rates.in_flight)
+        self.brought(&self.uploads, caller, "uploads")
+    }
+
+    /// A place for a request that is more than a few kilobytes, while it comes.
+    ///
+    /// # Errors
+    /// `rate_limited`, `service_unavailable`.
+    pub(super) fn body(&self, caller: &Caller) -> Result<Share> {
+        self.brought(&self.bodies, caller, "large_requests")
     }
 
     /// A place for an answer that stays open, besides those for calls.
@@ -129,6 +138,12 @@ impl Limiter {
     pub(super) fn stream(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.credential(), self.rates.streams), workspace(caller)];
         enter(&self.streams, &keys, "streams", self.rates.streams)
+    }
+
+    /// A place for what a person brings.
+    fn brought(&self, places: &Arc<Shares>, caller: &Caller, what: &str) -> Result<Share> {
+        let keys = [Key::at_most(caller.person(), self.rates.in_flight), workspace(caller)];
+        enter(places, &keys, what, self.rates.in_flight)
     }
 
     fn call(&self, caller: &Caller, key: String) -> Result<Share> {

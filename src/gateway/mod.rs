@@ -176,12 +176,22 @@ impl Gateway {
         self.audit.under_way()
     }
 
-    /// Counts a request of whatever kind against what its sender may send.
+    /// Counts a request against what its sender may send.
     ///
     /// # Errors
     /// `rate_limited`; the surface records it with [`Gateway::refused`].
     pub fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
         self.limiter.knock(caller, knock)
+    }
+
+    /// A place for a request of more than a few kilobytes, kept while it comes; `action` is what it asks for, where
+    /// that is known before it is read.
+    ///
+    /// # Errors
+    /// `scope_denied` for an action that the caller may not do; `rate_limited`, `service_unavailable`.
+    pub fn body(&self, caller: &Caller, action: Option<Action>) -> Result<Share> {
+        action.map_or(Ok(()), |action| may(caller, action))?;
+        self.limiter.body(caller)
     }
 
     /// A place for an answer that stays open, kept for as long as it does.
@@ -249,7 +259,7 @@ impl Gateway {
     /// # Errors
     /// The caller may not write datasets, or has as many uploads on their way as may be.
     pub fn staging(&self, caller: &Caller) -> Result<Staging> {
-        Self::may_upload(caller)?;
+        may(caller, Action::WriteDatasets)?;
         let place = self.limiter.upload(caller)?;
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
     }
@@ -259,7 +269,7 @@ impl Gateway {
     /// # Errors
     /// The caller may not write datasets; `not_found`.
     pub fn upload(&self, caller: &Caller, id: Id<Upload>) -> Result<(Upload, u64)> {
-        Self::may_upload(caller)?;
+        may(caller, Action::WriteDatasets)?;
         self.parts.engines.uploads.find(caller.org, &caller.credential(), id)
     }
 
@@ -268,7 +278,7 @@ impl Gateway {
     /// # Errors
     /// As [`Gateway::upload`]; the caller has as many uploads on their way as may be.
     pub async fn fill_upload(&self, caller: &Caller, id: Id<Upload>) -> Result<Filling> {
-        Self::may_upload(caller)?;
+        may(caller, Action::WriteDatasets)?;
         let writer = self.parts.engines.uploads.open(caller.org, &caller.credential(), id).await?;
         Ok(Filling { _place: self.limiter.upload(caller)?, writer })
     }
@@ -306,11 +316,6 @@ impl Gateway {
     pub async fn keep_renewing(&self, stop: CancellationToken) {
         let engines = &self.parts.engines;
         tokio::join!(engines.search.keep_renewing(&self.db, &stop), engines.datasets.keep_tidying(&stop));
-    }
-
-    fn may_upload(caller: &Caller) -> Result<()> {
-        let action = Action::WriteDatasets;
-        if caller.rights.allow(action) { Ok(()) } else { Err(denied(caller, action)) }
     }
 
     async fn answer<O: Operation, W>(
@@ -401,7 +406,7 @@ impl Gateway {
         let (stamp, datasets) = match want {
             Want::Nothing => (None, Vec::new()),
             Want::One(id) => (None, store::datasets::by_id(&mut read, caller.org, *id).await?.into_iter().collect()),
-            Want::All => (stamp, store::datasets::list(&mut read, caller.org).await?),
+            Want::All | Want::Published => (stamp, store::datasets::list(&mut read, caller.org).await?),
         };
         let catalogue = self.catalogues.keep(caller.org, stamp, Catalogue::new(org, datasets));
         authorize(caller, &catalogue, action, want)
@@ -432,6 +437,11 @@ impl Gateway {
             count: 1,
         }
     }
+}
+
+/// What is refused before anything of it is read.
+fn may(caller: &Caller, action: Action) -> Result<()> {
+    if caller.rights.allow(action) { Ok(()) } else { Err(denied(caller, action)) }
 }
 
 /// Whether nothing was done, so that repeats may share a row.

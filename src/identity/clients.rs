@@ -34,6 +34,7 @@ impl Identity {
     /// Registers a public client, or returns the one with the same metadata, which counts as new again: one that nobody
     /// uses is forgotten, and this one is about to be used.
     pub async fn register_client(&self, new: NewClient) -> Result<OAuthClient> {
+        let fingerprint = fingerprint(&new);
         let client = OAuthClient {
             id: random_token("dgc_").expose().to_owned(),
             name: new.name,
@@ -44,7 +45,12 @@ impl Identity {
             may_introspect: false,
             created_at: self.0.clock.now(),
         };
-        Ok(clients::insert_or_get(&mut *self.0.db.writer().await?, &client, &fingerprint(&client)).await?)
+        Ok(clients::insert_or_get(&mut *self.0.db.writer().await?, &client, &fingerprint).await?)
+    }
+
+    /// Whether a client with this metadata has registered already.
+    pub async fn is_registered(&self, client: &NewClient) -> Result<bool> {
+        Ok(clients::is_known(self.0.db.pool(), &fingerprint(client)).await?)
     }
 
     /// A client by its exact id: a registered one, or the one that the document at this address describes, which is
@@ -65,7 +71,7 @@ impl Identity {
 }
 
 /// SHA-256 of the metadata as JSON with its members in a fixed order. The order of redirect addresses says nothing.
-fn fingerprint(client: &OAuthClient) -> String {
+fn fingerprint(client: &NewClient) -> String {
     let mut redirect_uris: Vec<&str> = client.redirect_uris.iter().map(String::as_str).collect();
     redirect_uris.sort_unstable();
     let metadata = json!([client.name, redirect_uris, client.application_type, client.uri]);

@@ -9,6 +9,7 @@ use crate::base::id::Id;
 use crate::base::secret::{
     Secret, base64url, checked_token, checked_token_of, hmac_bytes, is_well_formed, same, sha256, sha256_hex,
 };
+use crate::base::throttle::Wait;
 use crate::model::access::Scope;
 use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
@@ -66,6 +67,9 @@ pub enum GrantError {
     InvalidScope,
     #[error("the client is blocked")]
     Blocked,
+    /// Of this grant; seconds to wait.
+    #[error("the grant is refreshed too often")]
+    TooOften(Wait),
     #[error("{}", .0.said)]
     Reused(Reuse),
     #[error(transparent)]
@@ -231,6 +235,7 @@ impl Identity {
         } else if now >= token.expires_at {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
         }
+        self.0.refreshes.check(&grant.id).map_err(GrantError::TooOften)?;
         same_resource(presented.resource, &grant)?;
         not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, presented.scope).await?;

@@ -45,6 +45,7 @@ use std::sync::Arc;
 use crate::base::clock::Clock;
 use crate::base::mail::Mailer;
 use crate::base::secret::MasterKey;
+use crate::base::throttle::Rate;
 use crate::config::Config;
 use crate::model::error::{Error, Result};
 use crate::store::Db;
@@ -73,6 +74,8 @@ struct Inner {
     pepper: Vec<u8>,
     uses: uses::Uses,
     known: known::Known,
+    /// How often each grant may be refreshed.
+    refreshes: Rate<String>,
     /// Keys the digests of user codes.
     device_key: Vec<u8>,
     /// Authenticates what browsers keep of earlier log-ins.
@@ -107,6 +110,7 @@ impl Identity {
         let providers = upstream::Providers::new(&config);
         Ok(Self(Arc::new(Inner {
             known: known::Known::new(&db),
+            refreshes: Rate::new(config.limits.rates.exchange, &clock),
             db,
             config,
             clock,

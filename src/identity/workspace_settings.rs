@@ -1,11 +1,15 @@
 //! What admins set for their workspace: its name, the switch for external clients, who may join, what language models
 //! may be sent.
 
+use serde::{Deserialize, Serialize};
+
 use super::Identity;
 use super::members::checked_name;
 use super::roles::role_under_lock;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
+use crate::model::meanwhile::Meanwhile;
+use crate::model::name::shown;
 use crate::model::org::{Egress, LanguageModels, Org, normal_domain};
 use crate::model::user::User;
 use crate::store::workspace_settings;
@@ -30,17 +34,19 @@ pub struct Change {
     pub email_domains: Option<Vec<String>>,
     pub llm_egress: Option<Egress>,
     pub llm_send_values: Option<bool>,
+    /// What they were for who changes them; `None` compares nothing.
+    pub seen: Option<Seen>,
 }
 
-impl Change {
-    pub fn is_empty(&self) -> bool {
-        let Self { name, connectivity_enabled, email_domains, llm_egress, llm_send_values } = self;
-        name.is_none()
-            && connectivity_enabled.is_none()
-            && email_domains.is_none()
-            && llm_egress.is_none()
-            && llm_send_values.is_none()
-    }
+/// Settings as a page shows them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Without what cannot be seen ([`shown`]).
+    pub name: String,
+    pub connectivity_enabled: bool,
+    pub email_domains: Vec<String>,
+    pub llm_egress: Egress,
+    pub llm_send_values: bool,
 }
 
 impl Identity {
@@ -56,12 +62,15 @@ impl Identity {
     /// Changes settings; returns them as they are then. Who is a member stays one, whatever domains are set.
     ///
     /// # Errors
-    /// `invalid_argument` for a bad name or domain; `forbidden` for one who is no admin any more.
+    /// `invalid_argument` for a bad name or domain, and for what others have changed since it was seen; `forbidden` for
+    /// one who is no admin any more.
     pub async fn change_settings(&self, org: Id<Org>, by: Option<Id<User>>, change: Change) -> Result<Settings> {
         let mut tx = self.0.db.begin().await?;
         role_under_lock(&mut tx, org, by).await?;
         let found = workspace_settings::get(&mut *tx, org).await?;
         let (mut now, mut domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
+        let before = workspace_settings::language_models(&mut *tx, org).await?.unwrap_or_default();
+        as_seen(&change, &now, &domains, before.egress)?;
         if let Some(name) = &change.name {
             now.name = checked_name(name)?;
         }
@@ -70,7 +79,6 @@ impl Identity {
             domains = checked_domains(wanted)?;
         }
         workspace_settings::set(&mut tx, org, &now.name, now.connectivity_enabled, &domains).await?;
-        let before = workspace_settings::language_models(&mut *tx, org).await?.unwrap_or_default();
         let language_models = LanguageModels {
             egress: change.llm_egress.unwrap_or(before.egress),
             send_values: change.llm_send_values.unwrap_or(before.send_values),
@@ -79,6 +87,18 @@ impl Identity {
         tx.commit().await?;
         Ok(Settings { org: now, email_domains: domains, language_models })
     }
+}
+
+/// Refuses to write over what others set since somebody saw the settings. A switch says the same whoever moves it.
+fn as_seen(change: &Change, now: &Org, domains: &[String], egress: Egress) -> Result<()> {
+    let Some(seen) = &change.seen else { return Ok(()) };
+    let mut meanwhile = Meanwhile::default();
+    meanwhile.compare("name", "the name", Some(&seen.name), &shown(&now.name), change.name.as_deref());
+    let (before, wanted) = (seen.email_domains.join(", "), change.email_domains.as_ref().map(|all| all.join(", ")));
+    meanwhile.compare("email_domains", "the domains", Some(&before), &domains.join(", "), wanted.as_deref());
+    let (before, wanted) = (seen.llm_egress.name(), change.llm_egress.map(Egress::name));
+    meanwhile.compare("llm_egress", "the choice of language models", Some(before), egress.name(), wanted);
+    meanwhile.refused()
 }
 
 fn checked_domains(texts: &[String]) -> Result<Vec<String>> {

@@ -14,6 +14,7 @@ pub mod error;
 pub mod grant;
 pub mod guide;
 pub mod lineage;
+pub mod meanwhile;
 pub mod name;
 pub mod ontology;
 pub mod org;

@@ -200,6 +200,9 @@ pub struct SetSync {
     #[serde(default)]
     #[schemars(range(min = 1, max = 43200))]
     pub every_minutes: Option<i64>,
+    /// For pages: it is to begin, and takes the place of nothing that follows another thing.
+    #[serde(skip)]
+    pub begins: bool,
 }
 
 impl std::fmt::Debug for SetSync {
@@ -234,10 +237,10 @@ impl Operation for SetSync {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
-        let (name, every_minutes) = (self.name.clone(), self.every_minutes);
+        let (name, every_minutes, begins) = (self.name.clone(), self.every_minutes, self.begins);
         let secret = self.secret_access_key.clone().map(Secret::new);
         let checked = on.engines.ingest.checked_origin(job, &self.origin()?, secret.as_ref()).await?;
-        Ok(on.engines.syncs.define(job, &name, checked, every_minutes).await?.into())
+        Ok(on.engines.syncs.define(job, &name, checked, every_minutes, begins).await?.into())
     }
 }
 
@@ -260,6 +263,7 @@ impl SetSync {
             tags,
             metadata,
             every_minutes: _,
+            begins: _,
         } = self;
         let is_of_rows = [&key, &title, &changed, &created, &tags].iter().any(|column| column.is_some())
             || markdown

@@ -1,6 +1,7 @@
-//! `GET /api/v1/ext/prompt`: a system prompt for models without MCP and without functions, made of what the caller may
-//! see: published datasets with their columns in short, ontologies with questions they answer, the address, the requests,
-//! errors, and rules of use. A token is in none: the prompt names the variable that holds it.
+//! `GET /api/v1/ext/prompt`: a system prompt for models without MCP and without functions, made of what a client with
+//! the caller's rights sees, in the console too: published datasets with their columns in short, ontologies with
+//! questions they answer, the address, the requests, errors, and rules of use. A token is in none: the prompt names the
+//! variable that holds it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ impl Operation for GetPrompt {
     type Reply = Prompt;
 
     fn want(&self) -> Want {
-        Want::All
+        Want::Published
     }
 
     fn rows(reply: &Prompt) -> usize {
@@ -73,16 +74,14 @@ impl Operation for GetPrompt {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Prompt> {
         let org = on.identity.org(job.pass.org()).await?;
         let org = org.ok_or_else(|| Error::internal("a workspace went while it was asked"))?;
-        // In the console too: the prompt is for a client, which sees no others.
-        let published: Vec<&Dataset> =
-            job.pass.datasets().iter().filter(|dataset| dataset.externally_queryable).collect();
+        let published = job.pass.datasets();
         let may = |action| job.pass.rights().allow(action);
         let mut ontologies = match may(Action::ReadOntologies) {
             true => on.engines.library.list(job).await?,
             false => vec![],
         };
-        ontologies.retain(|it| it.stored.status == Status::Ready && rests_on(it, &published));
-        let (about, told) = datasets(&published, may(Action::ReadSchema));
+        ontologies.retain(|it| it.stored.status == Status::Ready);
+        let (about, told) = datasets(published, may(Action::ReadSchema));
         let known = ontologies_told(&ontologies);
         let left_out = published.len() - told;
         let left = match left_out {
@@ -118,15 +117,6 @@ impl Operation for GetPrompt {
     }
 }
 
-/// Whether everything that an ontology speaks of is published.
-fn rests_on(it: &Visible, published: &[&Dataset]) -> bool {
-    let is_published = |source: &str| {
-        let name = source.rsplit('.').next().unwrap_or(source);
-        published.iter().any(|dataset| dataset.name.eq_ignore_ascii_case(name))
-    };
-    it.ontology.datasets.iter().all(|entity| is_published(&entity.source))
-}
-
 /// A text of somebody's on one line, cut.
 fn line(text: &str, most: usize) -> String {
     let text = shown(text);
@@ -142,7 +132,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// As many datasets as there is room for, a line each, and how many they are.
-fn datasets(all: &[&Dataset], with_columns: bool) -> (String, usize) {
+fn datasets(all: &[Dataset], with_columns: bool) -> (String, usize) {
     // Each has its share; what short ones leave is for the others.
     let (mut text, mut told) = (String::new(), 0);
     for dataset in all {

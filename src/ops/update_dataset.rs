@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
-use crate::engine::datasets::Words;
+pub use crate::engine::datasets::Words;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
@@ -35,6 +35,9 @@ pub struct UpdateDataset {
     /// console. Clients themselves cannot change it.
     #[serde(default)]
     pub hidden: BTreeMap<String, bool>,
+    /// For pages: what they showed. A text that somebody else has changed since is not written over.
+    #[serde(skip)]
+    pub seen: Words,
 }
 
 /// The reply: as it is now.
@@ -79,7 +82,7 @@ impl Operation for UpdateDataset {
         }
         let words =
             Words { title: self.title, description: self.description, columns: self.columns, hidden: self.hidden };
-        let now = on.engines.datasets.describe(job, self.dataset_id, words).await?;
+        let now = on.engines.datasets.describe(job, self.dataset_id, words, &self.seen).await?;
         let hidden =
             now.columns.iter().filter(|column| now.hides(&column.name)).map(|column| column.name.clone()).collect();
         let described = now.columns.into_iter().filter(|column| !column.description.is_empty());

@@ -7,7 +7,7 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
-use crate::identity::workspace_settings::{Change, Settings as Current};
+use crate::identity::workspace_settings::{Change, Seen, Settings as Current};
 use crate::model::error::{Error, Result};
 use crate::model::org::{Egress, Org};
 
@@ -94,6 +94,21 @@ pub struct UpdateSettings {
     /// Whether stored values may be sent too.
     #[serde(default)]
     pub llm_send_values: Option<bool>,
+    /// For pages: what they showed. What another admin has changed since is not written over.
+    #[serde(skip)]
+    pub seen: Option<Seen>,
+}
+
+impl UpdateSettings {
+    /// Whether nothing is to change.
+    pub fn is_empty(&self) -> bool {
+        let Self { name, connectivity_enabled, email_domains, llm_egress, llm_send_values, seen: _ } = self;
+        name.is_none()
+            && connectivity_enabled.is_none()
+            && email_domains.is_none()
+            && llm_egress.is_none()
+            && llm_send_values.is_none()
+    }
 }
 
 impl Operation for UpdateSettings {
@@ -120,19 +135,20 @@ impl Operation for UpdateSettings {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Settings> {
+        if self.is_empty() {
+            return Err(Error::invalid(
+                "arguments",
+                "Name what to change: name, connectivity_enabled, email_domains, llm_egress or llm_send_values.",
+            ));
+        }
         let change = Change {
             name: self.name,
             connectivity_enabled: self.connectivity_enabled,
             email_domains: self.email_domains,
             llm_egress: self.llm_egress,
             llm_send_values: self.llm_send_values,
+            seen: self.seen,
         };
-        if change.is_empty() {
-            return Err(Error::invalid(
-                "arguments",
-                "Name what to change: name, connectivity_enabled, email_domains, llm_egress or llm_send_values.",
-            ));
-        }
         Ok(on.identity.change_settings(job.pass.org(), job.pass.user(), change).await?.into())
     }
 }

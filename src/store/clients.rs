@@ -61,6 +61,12 @@ pub async fn insert_or_get(
     read(&row)
 }
 
+/// Whether a client has this fingerprint.
+pub async fn is_known(on: impl AnyExecutor<'_>, fingerprint: &str) -> sqlx::Result<bool> {
+    let query = sqlx::query("SELECT id FROM oauth_clients WHERE fingerprint = $1");
+    Ok(query.bind(fingerprint).fetch_optional(on).await?.is_some())
+}
+
 pub async fn by_id(on: impl AnyExecutor<'_>, id: &str) -> sqlx::Result<Option<OAuthClient>> {
     let row = sqlx::query(
         "SELECT id, name, redirect_uris, application_type, uri, secret_digest, may_introspect, created_at

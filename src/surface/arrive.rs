@@ -1,7 +1,7 @@
 //! The outermost layer that answers: what every request and every response has, whatever its path.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, Request, State};
@@ -10,9 +10,13 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 
 use crate::base::id::Id;
+use crate::base::network::Network;
 use crate::config::Config;
 use crate::surface::context::{ClientIp, RequestId};
 use crate::surface::web::Web;
+
+/// Where proxies write whom they speak for.
+const FORWARDED: &str = "x-forwarded-for";
 
 /// Gives every request its id and its client's address, every response the headers that no page may lack, and every
 /// answer one log line. Never logged: the query string (it may hold a code), headers, bodies.
@@ -66,26 +70,46 @@ fn names_one_host(request: &Request) -> bool {
 }
 
 /// The address that a chain of trusted proxies vouches for: from the right, the first that is not one of them. What a
-/// stranger writes further left is never believed (H08).
-fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAddr]) -> IpAddr {
-    if !trusted.contains(&peer) {
-        return peer;
+/// stranger writes further left is never believed (H08). A socket that takes both protocols has IPv4 peers in IPv6
+/// clothes: all addresses are compared and told without.
+fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.covers(ip));
+    let mut nearest = peer.to_canonical();
+    if !is_trusted(nearest) {
+        if headers.contains_key(FORWARDED) {
+            say_not_believed(nearest);
+        }
+        return nearest;
     }
     let forwarded: Vec<&str> = headers
-        .get_all("x-forwarded-for")
+        .get_all(FORWARDED)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|text| text.split(','))
         .collect();
-    let mut nearest = peer;
     for text in forwarded.iter().rev() {
-        match text.trim().parse::<IpAddr>() {
-            Ok(ip) if trusted.contains(&ip) => nearest = ip,
-            Ok(ip) => return ip,
-            Err(_) => return nearest,
+        match address(text.trim()) {
+            Some(ip) if is_trusted(ip) => nearest = ip,
+            Some(ip) => return ip,
+            None => return nearest,
         }
     }
     nearest
+}
+
+/// An address as proxies write it: bare, in brackets, or with its port (`203.0.113.9:4711`, `[2001:db8::1]:443`).
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    Some(bare.parse::<IpAddr>().ok().or_else(with_port)?.to_canonical())
+}
+
+/// Once, for whoever forgot to name a proxy: everybody behind it counts as one address.
+fn say_not_believed(peer: IpAddr) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        tracing::warn!(%peer, "X-Forwarded-For of this peer is not believed; name proxies in DRAGOMAN_TRUSTED_PROXIES");
+    });
 }
 
 /// Headers for every response; pages add their own content policy, which is kept.
@@ -116,7 +140,7 @@ mod tests {
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
         }
-        let trusted: Vec<IpAddr> = trusted.iter().map(|ip| ip.parse().unwrap()).collect();
+        let trusted: Vec<Network> = trusted.iter().map(|network| network.parse().unwrap()).collect();
         client_ip(peer.parse().unwrap(), &headers, &trusted).to_string()
     }
 
@@ -135,5 +159,25 @@ mod tests {
         assert_eq!(from("10.0.0.1", &["1.1.1.1", "2.2.2.2"], &["10.0.0.1"]), "2.2.2.2");
         assert_eq!(from("10.0.0.1", &["nonsense"], &["10.0.0.1"]), "10.0.0.1");
         assert_eq!(from("10.0.0.1", &[], &["10.0.0.1"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn h08_a_proxy_is_known_however_its_address_and_those_it_speaks_for_are_written() {
+        let own = "203.0.113.9";
+        for trusted in ["10.0.0.5", "::ffff:10.0.0.5", "10.0.0.0/8"] {
+            assert_eq!(from("::ffff:10.0.0.5", &[own], &[trusted]), own, "{trusted}");
+        }
+        assert_eq!(from("::ffff:10.0.0.5", &[own], &[]), "10.0.0.5");
+        for written in
+            ["203.0.113.9:4711", "::ffff:203.0.113.9", "[::ffff:203.0.113.9]:443", "1.1.1.1, 203.0.113.9:1,10.0.0.6:2"]
+        {
+            assert_eq!(from("10.0.0.5", &[written], &["10.0.0.0/8"]), own, "{written}");
+        }
+        for written in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
+            assert_eq!(from("10.0.0.5", &[written], &["10.0.0.5"]), "2001:db8::1", "{written}");
+        }
+        for written in ["203.0.113.9:", "203.0.113.9:x", "[203.0.113.9", "unknown", ""] {
+            assert_eq!(from("10.0.0.5", &[written], &["10.0.0.5"]), "10.0.0.5", "{written}");
+        }
     }
 }

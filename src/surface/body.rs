@@ -1,6 +1,7 @@
 //! Bodies of requests, read with patience that ends: a body that trickles holds a connection, and whatever its handler
-//! has taken for it, for nothing.
+//! has taken for it, for nothing. What is kept of a body takes memory while it comes: more than a little needs a place.
 
+use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,7 +12,12 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::{Stream, StreamExt as _};
+use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
 use tokio::time::Sleep;
+
+use crate::base::shares::Share;
+use crate::model::error::{Error, Result};
 
 /// How long we wait, in all, for each [`STEP`] bytes of a body. Only waiting counts: what we take to write the bytes
 /// down is not the sender's.
@@ -20,15 +26,19 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const STEP: usize = 16 << 10;
 /// How long a body may take that is read whole, whatever its pace.
 const WHOLE: Duration = Duration::from_secs(60);
+/// Bytes of a body that are kept without a place: what one sender has of them is bounded by the requests of a minute.
+const FREE: usize = 64 << 10;
 
 /// Why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum Unread<E = Infallible> {
     TooLarge,
     /// It came too slowly.
     Late,
     /// It ended early, or is no HTTP.
     Broken,
+    /// It needs a place, and gets none.
+    NoPlace(E),
 }
 
 /// The layer: a body fails with [`Late`] once we have waited too long for its next bytes.
@@ -38,31 +48,71 @@ pub async fn paced(request: Request, next: Next) -> Response {
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// A whole body of at most `most` bytes.
+/// A whole body of at most `most` bytes, which are few.
 ///
 /// # Errors
 /// [`Unread`].
 pub async fn whole(body: Body, most: usize) -> Result<Bytes, Unread> {
-    tokio::time::timeout(WHOLE, collect(body, most)).await.unwrap_or(Err(Unread::Late))
+    tokio::time::timeout(WHOLE, collect(body, 0, most, || Ok(()))).await.unwrap_or(Err(Unread::Late))
 }
 
-async fn collect(body: Body, most: usize) -> Result<Bytes, Unread> {
+/// A whole body of at most `most` bytes, which may be many. Before more than [`FREE`] of them are kept, `place` says
+/// whether its sender may send so much, and takes what is held while it comes. A body whose headers say that it is so
+/// long is not asked for before.
+///
+/// # Errors
+/// [`Unread`], with the error of `place`.
+pub async fn large(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    place: impl FnOnce() -> Result<Share>,
+) -> Result<Bytes, Unread<Error>> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let reading = collect(body, length.unwrap_or(0), most, place);
+    tokio::time::timeout(WHOLE, reading).await.unwrap_or(Err(Unread::Late))
+}
+
+async fn collect<P, E>(
+    body: Body,
+    length: usize,
+    most: usize,
+    place: impl FnOnce() -> Result<P, E>,
+) -> Result<Bytes, Unread<E>> {
     let (mut parts, mut read) = (body.into_data_stream(), Vec::new());
+    let (mut place, mut held) = (Some(place), None);
+    if let Some(place) = place.take_if(|_| length > FREE) {
+        held = Some(place().map_err(Unread::NoPlace)?);
+    }
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|problem| if is_late(&problem) { Unread::Late } else { Unread::Broken })?;
-        if read.len() + part.len() > most {
+        let part = match part {
+            Ok(part) => part,
+            Err(problem) if is_late(&problem) => return Err(Unread::Late),
+            Err(_) => return Err(Unread::Broken),
+        };
+        let came = read.len() + part.len();
+        if came > most {
             return Err(Unread::TooLarge);
+        }
+        if let Some(place) = place.take_if(|_| came > FREE) {
+            held = Some(place().map_err(Unread::NoPlace)?);
         }
         read.extend_from_slice(&part);
     }
+    drop(held);
     Ok(read.into())
 }
 
 /// Whether reading failed because the body came too slowly.
 pub fn is_late(problem: &(dyn StdError + 'static)) -> bool {
+    is_caused_by::<Late>(problem)
+}
+
+/// Whether an error, or what caused it, is of this type.
+pub fn is_caused_by<E: StdError + 'static>(problem: &(dyn StdError + 'static)) -> bool {
     let mut cause = Some(problem);
     while let Some(problem) = cause {
-        if problem.is::<Late>() {
+        if problem.is::<E>() {
             return true;
         }
         cause = problem.source();
@@ -135,7 +185,10 @@ impl Stream for Paced {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
+    use crate::base::shares::Shares;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -185,6 +238,24 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(read, 5);
+    }
+
+    #[tokio::test]
+    async fn more_than_a_little_needs_a_place_and_is_not_asked_for_before_it_has_one() {
+        let places = Shares::new("bodies", 1);
+        let place = || places.enter(&[]).map_err(|_| Error::unavailable("All places are taken."));
+        let read = async |body: Body| large(&HeaderMap::new(), body, 1 << 20, place).await;
+        let long = || Body::from(vec![b'x'; FREE + 1]);
+        assert_eq!(read(long()).await.unwrap().len(), FREE + 1);
+        let taken = place().unwrap();
+        assert_eq!(read(Body::from(vec![b'x'; FREE])).await.unwrap().len(), FREE, "a little needs none");
+        assert!(matches!(read(long()).await, Err(Unread::NoPlace(_))));
+        let untouched = futures_util::stream::poll_fn(|_| -> Poll<Option<std::io::Result<Bytes>>> { panic!("read") });
+        let headers = HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from(FREE + 1))]);
+        let refused = large(&headers, Body::from_stream(untouched), 1 << 20, place).await;
+        assert!(matches!(refused, Err(Unread::NoPlace(_))));
+        drop(taken);
+        assert_eq!(read(long()).await.unwrap().len(), FREE + 1, "it was given back");
     }
 
     #[tokio::test]

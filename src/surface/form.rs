@@ -4,6 +4,8 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 
+use crate::base::shares::Share;
+use crate::model::error;
 use crate::surface::body::{self, Unread};
 
 /// How much a query or form may hold.
@@ -16,6 +18,8 @@ pub struct Size {
 impl Size {
     /// Queries, and forms of short answers (A27, C14).
     pub const SHORT: Size = Size { bytes: 16 << 10, params: 64 };
+    /// Forms of signed-in people that hold a statement, what was said before, or texts and boxes for each column.
+    pub const LONG: Size = Size { bytes: 4 << 20, params: 1_200 };
     /// Forms of signed-in people that hold an ontology, each byte percent-encoded at worst, or a box for each table
     /// and answers about them.
     pub const DOCUMENT: Size = Size { bytes: 31 << 20, params: 1_200 };
@@ -77,18 +81,41 @@ impl Params {
 
     /// As [`Params::of_body`], within another size.
     pub async fn of_body_within(headers: &HeaderMap, body: Body, size: Size) -> Result<Self, FormError> {
-        let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-        let essence = types.next().and_then(|value| value.to_str().ok()).unwrap_or("");
-        let essence = essence.split(';').next().unwrap_or("").trim();
-        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") || types.next().is_some() {
+        if !is_form(headers) {
             return Err(FormError::ContentType);
         }
-        let bytes = body::whole(body, size.bytes).await.map_err(|unread| match unread {
-            Unread::TooLarge => FormError::TooLarge,
-            Unread::Late => FormError::Late,
-            Unread::Broken => FormError::Malformed,
-        })?;
-        Self::parse_within(std::str::from_utf8(&bytes).map_err(|_| FormError::Malformed)?, size)
+        match body::whole(body, size.bytes).await {
+            Ok(bytes) => Self::of_bytes(&bytes, size),
+            Err(Unread::TooLarge) => Err(FormError::TooLarge),
+            Err(Unread::Late) => Err(FormError::Late),
+            Err(Unread::Broken) => Err(FormError::Malformed),
+        }
+    }
+
+    /// As [`Params::of_body_within`]; `place` as in [`body::large`].
+    ///
+    /// # Errors
+    /// That of `place`.
+    pub async fn of_large_body(
+        headers: &HeaderMap,
+        body: Body,
+        size: Size,
+        place: impl FnOnce() -> error::Result<Share>,
+    ) -> error::Result<Result<Self, FormError>> {
+        if !is_form(headers) {
+            return Ok(Err(FormError::ContentType));
+        }
+        Ok(match body::large(headers, body, size.bytes, place).await {
+            Ok(bytes) => Self::of_bytes(&bytes, size),
+            Err(Unread::TooLarge) => Err(FormError::TooLarge),
+            Err(Unread::Late) => Err(FormError::Late),
+            Err(Unread::Broken) => Err(FormError::Malformed),
+            Err(Unread::NoPlace(error)) => return Err(error),
+        })
+    }
+
+    fn of_bytes(bytes: &[u8], size: Size) -> Result<Self, FormError> {
+        Self::parse_within(std::str::from_utf8(bytes).map_err(|_| FormError::Malformed)?, size)
     }
 
     /// The value of a parameter; an empty one counts as absent (RFC 6749 §3.1).
@@ -130,6 +157,14 @@ impl Params {
     }
 }
 
+/// Whether a body is said to be a form, once.
+fn is_form(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let essence = types.next().and_then(|value| value.to_str().ok()).unwrap_or("");
+    let essence = essence.split(';').next().unwrap_or("").trim();
+    essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") && types.next().is_none()
+}
+
 /// Decodes one value of a form.
 ///
 /// # Errors
@@ -144,7 +179,9 @@ pub fn decode(text: &str) -> Result<String, FormError> {
             b'%' => {
                 let (digits, after) = rest.split_at_checked(2).ok_or(FormError::Malformed)?;
                 rest = after;
-                hex::decode(digits).map_err(|_| FormError::Malformed)?.first().copied().unwrap_or_default()
+                let mut byte = [0];
+                hex::decode_to_slice(digits, &mut byte).map_err(|_| FormError::Malformed)?;
+                byte[0]
             }
             other => *other,
         });

@@ -176,7 +176,11 @@ async fn refuse(
     path: &str,
     mut reason: NoCaller,
 ) -> Response {
-    if let Err(wait) = state.web.throttle.check_refused(context.ip) {
+    // Who holds what was good once learns that it is over, whatever others send from there: they get another.
+    let was_good = |error: &Error| matches!(error.code, Code::AuthExpired | Code::AuthRevoked);
+    if !matches!(&reason, NoCaller::Bad(error) if was_good(error))
+        && let Err(wait) = state.web.throttle.check_refused(context.ip)
+    {
         let text = format!("Too many requests without a good credential from this address; try again in {wait} s.");
         reason = NoCaller::Bad(Error::new(Code::RateLimited, text).retry_after(wait));
     }

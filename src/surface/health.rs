@@ -1,11 +1,14 @@
 //! `/health/live`, `/health/ready` on the service; `/metrics` on the admin listener only. No tenant data.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use http::header::HOST;
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::{Value, json};
 
@@ -35,11 +38,26 @@ pub async fn facts(State((config, listen)): State<(Arc<Config>, Option<SocketAdd
     let metrics = telemetry::start_metrics().render();
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"), "listen": listen, "metrics_listen": config.admin_listen,
-        "address": config.issuer(), "metrics": metrics, "log": telemetry::recent_lines(),
+        "address": config.issuer(), "trusts_proxies": !config.trusted_proxies.is_empty(), "metrics": metrics,
+        "log": telemetry::recent_lines(),
     }))
 }
 
-/// Prometheus text.
-pub async fn metrics(State(handle): State<PrometheusHandle>) -> String {
-    handle.render()
+/// Prometheus text. Where it is for this machine alone, a web page whose name was made to lead here reads nothing.
+pub async fn metrics(State((handle, is_local)): State<(PrometheusHandle, bool)>, headers: HeaderMap) -> Response {
+    if is_local && !names_this_machine(&headers) {
+        let text = "Ask for this by the address that it listens on, or by localhost.\n";
+        return (StatusCode::MISDIRECTED_REQUEST, text).into_response();
+    }
+    handle.render().into_response()
+}
+
+/// Whether a request that names a host names an address, or the one name that cannot lead anywhere else.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(HOST) else { return true };
+    let named = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+    named.is_some_and(|named| {
+        let host = named.host().trim_matches(['[', ']']);
+        host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok()
+    })
 }

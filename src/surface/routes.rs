@@ -47,6 +47,7 @@ use crate::surface::finish::{finish, recorded, refused};
 use crate::surface::guard::{GuardState, Guards, guard};
 use crate::surface::login::upstream::{callback, depart};
 use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passkey, reset, two_step};
+use crate::surface::made::Made;
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
@@ -282,7 +283,7 @@ fn anybody(web: &Web) -> Router {
         .route("/docs/connect/{guide}", get(docs::guide))
         .route("/docs/{page}", get(docs::page))
         .route("/llms.txt", get(docs::for_models))
-        .with_state(web.config.clone())
+        .with_state(Made::new(web.config.clone()))
         .route("/api/v1/ext/openapi.json", get(openapi::tools))
         .route("/api/v1/openapi.json", get(openapi::management))
 }
@@ -292,9 +293,10 @@ fn probes(db: Db) -> Router {
     Router::new().route("/health/live", get(health::live)).route("/health/ready", get(health::ready)).with_state(db)
 }
 
-/// The listener of the operator's own, on another address: no tenant data.
-pub fn metrics(metrics: PrometheusHandle) -> Router {
-    Router::new().route("/metrics", get(health::metrics)).with_state(metrics)
+/// The listener of the operator's own, on another address, which is this machine's alone where it `is_local`: no tenant
+/// data.
+pub fn metrics(metrics: PrometheusHandle, is_local: bool) -> Router {
+    Router::new().route("/metrics", get(health::metrics)).with_state((metrics, is_local))
 }
 
 /// OAuth, and the pages that need no gateway, with what they are drawn with.

@@ -197,6 +197,81 @@ async fn bad_tokens_lock_out_bad_tokens_only() {
     .await;
 }
 
+/// As those of a hosted client are, or the people of an office.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_behind_an_address_keeps_nobody_else_there_from_their_tokens() {
+    both_with(&[("DRAGOMAN_RATE_TOKEN", "5"), ("DRAGOMAN_RATE_REFUSED", "3")], async |service| {
+        let org = service.workspace("acme").await;
+        let ann = service.person("ann@example.com").await;
+        service.identity.set_role(org.id, ann.id, Role::Viewer).await.unwrap();
+        let (client, first) = service.grant(&org, ann.id, &Scope::ALL, &service.config.resource()).await;
+        let refresh = async |client: &str, token: &Secret| {
+            let form = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token.expose())];
+            let answer = service.http.post(service.url("/api/oauth/token")).form(&form).send().await.unwrap();
+            let wait = answer.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
+            let (status, body) = json_of(answer).await;
+            (status, wait, body)
+        };
+        for _ in 0..5 {
+            assert_eq!(refresh("dgc_made_up", &first.refresh).await.0, 401);
+        }
+        let (status, wait, body) = refresh("dgc_made_up", &first.refresh).await;
+        assert_eq!((status, wait.as_deref(), &body["error"]), (429, Some("12"), &json!("temporarily_unavailable")));
+        // The good ones count for their grant.
+        let mut held = first.refresh.clone();
+        for _ in 0..5 {
+            let (status, _, body) = refresh(&client, &held).await;
+            assert_eq!(status, 200, "{body}");
+            held = Secret::new(body["refresh_token"].as_str().unwrap());
+        }
+        let (status, wait, body) = refresh(&client, &held).await;
+        assert_eq!((status, wait.as_deref()), (429, Some("12")), "{body}");
+        assert!(body["error_description"].as_str().unwrap().contains("of this grant"), "{body}");
+        assert_eq!(refusals(&service, None, "rate_limited").await, [1, 1]);
+        service.clock.advance(Duration::from_secs(12));
+        assert_eq!(refresh(&client, &held).await.0, 200, "it was not used up");
+
+        // Whose access token has expired learns so, beside strangers who are turned away.
+        service.clock.advance(Duration::from_secs(700));
+        for status in [401, 401, 401, 429] {
+            assert_eq!(service.http.post(service.url("/mcp")).send().await.unwrap().status(), status);
+        }
+        for _ in 0..5 {
+            let answer = service.get("/api/v1/ext/datasets", first.access.expose()).send().await.unwrap();
+            assert!(answer.headers().contains_key("www-authenticate"));
+            let (status, body) = json_of(answer).await;
+            assert_eq!((status, &body["error"]["code"]), (401, &json!("auth_expired")));
+        }
+    })
+    .await;
+}
+
+/// Through proxies of a network that the operator named, with the port that some of them write.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_tokens_of_one_behind_a_proxy_block_nobody_else_behind_it() {
+    let settings = [("DRAGOMAN_TRUSTED_PROXIES", "127.0.0.0/8"), ("DRAGOMAN_FAILURES_PER_IP", "1")];
+    both_with(&settings, async |service| {
+        let bad = "dgmcp_AAAAAAAA_00000000000000000000000000000000";
+        let from = async |address: &str| {
+            let request = service.get("/api/v1/ext/datasets", bad).header("x-forwarded-for", address);
+            request.send().await.unwrap().status().as_u16()
+        };
+        for (address, status) in [
+            ("203.0.113.9:4711", 401),
+            ("203.0.113.9:4712", 429),
+            ("203.0.113.10:4711", 401),
+            ("[2001:db8::1]:443", 401),
+        ] {
+            assert_eq!(from(address).await, status, "{address}");
+        }
+        let rows = rows(&service, None).await;
+        let refused = rows.iter().filter(|row| row.action == "auth.refused");
+        let seen: Vec<&str> = refused.map(|row| row.ip.as_str()).collect();
+        assert_eq!(seen, ["203.0.113.9", "203.0.113.9", "203.0.113.10", "2001:db8::1"]);
+    })
+    .await;
+}
+
 /// Both are the operator's: how many tokens a workspace has, and what all clients may ask of the instance together.
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_and_requests_of_all_are_bounded_where_the_settings_say_so() {
@@ -401,15 +476,15 @@ async fn whoever_is_refused_without_a_credential_has_a_row() {
         let expected = [
             ("rate_limited", "/api/oauth/register"),
             ("invalid_argument", "/api/oauth/token"),
-            ("rate_limited", "/api/oauth/introspect"),
             ("rate_limited", "/api/oauth/authorize"),
             ("forbidden", "/logout"),
             ("ip_blocked", "/login"),
         ];
         assert_eq!(refused, expected.map(|(outcome, target)| ("web.refused", outcome, target)), "{told:?}");
         // Those that are recorded where they are refused have no second row.
+        assert!(told.contains(&("oauth.introspect", "rate_limited", "")), "{told:?}");
         let others: Vec<_> = told.iter().filter(|(_, outcome, _)| *outcome != "ok").collect();
-        assert_eq!(others.len(), expected.len() + 2, "{told:?}");
+        assert_eq!(others.len(), expected.len() + 3, "{told:?}");
     })
     .await;
 }

@@ -23,10 +23,16 @@ pub async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> 
     (user, browser.signed_in(email).await)
 }
 
-/// The page's form that does `what`, with its token.
+/// The page's form that does `what`, with its token and what the page showed.
 pub async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
-    let csrf = token(&browser.get(page).await.text().await.unwrap());
-    let mut form = vec![("csrf", csrf.as_str()), ("do", what)];
+    let shown = browser.get(page).await.text().await.unwrap();
+    send_from(&shown, browser, page, what, more).await
+}
+
+/// As [`send`], from a page that was loaded before.
+pub async fn send_from(shown: &str, browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
+    let (csrf, was) = (token(shown), was(shown));
+    let mut form = vec![("csrf", csrf.as_str()), ("was", was.as_str()), ("do", what)];
     form.extend(more);
     browser.post(page, &form).await
 }
@@ -35,6 +41,12 @@ pub async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str
 pub fn token(page: &str) -> String {
     let (_, main) = page.split_once("<main").unwrap();
     field(main, "csrf")
+}
+
+/// What the first form that says so was made from; empty when none does.
+pub fn was(page: &str) -> String {
+    let was = field(page, "was").replace("&#34;", "\"").replace("&#39;", "'");
+    was.replace("&#60;", "<").replace("&#62;", ">").replace("&#38;", "&")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,8 +132,7 @@ async fn a_sign_in_that_is_too_old_is_confirmed_before_anything_changes() {
     let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
     service.clock.advance(service.config.limits.lifetimes.step_up + Duration::from_secs(1));
     let page = "/w/acme/settings";
-    let csrf = token(&browser.get(page).await.text().await.unwrap());
-    let sent = browser.post(page, &[("csrf", &csrf), ("name", "Other")]).await;
+    let sent = send(&browser, page, "", &[("name", "Other")]).await;
     assert_eq!(location(&sent), "/login/confirm?return_to=%2Fw%2Facme%2Fsettings");
     assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "acme");
     service.stop().await;
@@ -172,6 +183,69 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
     assert_eq!(send(&browser, page, "revoke", &[("token_id", token_id)]).await.status(), 303);
     assert_eq!(health().await, 401);
     service.stop().await;
+}
+
+/// What a browser sends of the settings, as `changed` leaves them.
+fn settings<'a>(changed: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let shown = [("name", "acme"), ("connectivity_enabled", "1"), ("email_domains", ""), ("llm_egress", "allowed")];
+    let kept = shown.into_iter().filter(|(name, _)| !changed.iter().any(|(other, _)| name == other));
+    kept.chain(changed.iter().copied()).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_page_of_the_settings_takes_back_nothing_that_another_admin_set() {
+    Service::both(async |service| {
+        let org = service.workspace("acme").await;
+        let (_, ada) = person(&service, "ada@example.com", &[(&org, Role::Admin)]).await;
+        let (_, carl) = person(&service, "carl@example.com", &[(&org, Role::Admin)]).await;
+        let page = "/w/acme/settings";
+        assert_eq!(send(&ada, page, "", &settings(&[])).await.status(), 303);
+        let now = async || service.identity.settings(org.id).await.unwrap();
+        assert_eq!(now().await.language_models.egress, Egress::Allowed);
+
+        // In an incident Carl shuts all out; Ada does not know.
+        let old = ada.get(page).await.text().await.unwrap();
+        let off = settings(&[("connectivity_enabled", ""), ("email_domains", "example.com"), ("llm_egress", "off")]);
+        assert_eq!(send(&carl, page, "", &off).await.status(), 303);
+        assert_eq!(send_from(&old, &ada, page, "", &settings(&[("name", "Acme Ltd")])).await.status(), 303);
+        let set = now().await;
+        assert_eq!((set.org.name.as_str(), set.org.connectivity_enabled), ("Acme Ltd", false));
+        assert_eq!((set.email_domains, set.language_models.egress), (vec!["example.com".to_owned()], Egress::Off));
+
+        // What both changed is not written over unseen; what was typed stays, and nothing else of the old page does.
+        let both = settings(&[("name", "Acme Inc"), ("llm_egress", "restricted")]);
+        let refused = send_from(&old, &ada, page, "", &both).await;
+        assert_eq!(refused.status(), 422);
+        // The page that follows has a row too.
+        let (_, record) = audit::newest(&service.db, Some(org.id), 2).await.unwrap().remove(1);
+        assert_eq!((record.action.as_str(), record.outcome.as_str()), ("admin.workspace.update", "invalid_argument"));
+        let refused = refused.text().await.unwrap();
+        for part in [
+            "Somebody changed the name meanwhile: it is “Acme Ltd” now.",
+            "Somebody changed the choice of language models meanwhile: it is “off” now. Nothing was saved.",
+            r#"value="Acme Inc""#,
+            r#"value="restricted" checked"#,
+            r#"name="connectivity_enabled" value="1"><span>"#,
+            ">example.com</textarea>",
+        ] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+        assert_eq!((now().await.org.name.as_str(), now().await.language_models.egress), ("Acme Ltd", Egress::Off));
+        let seen = [("name", "Acme Inc"), ("email_domains", "example.com"), ("llm_egress", "restricted")];
+        assert_eq!(send_from(&refused, &ada, page, "", &seen).await.status(), 303);
+        let set = now().await;
+        assert_eq!((set.org.name.as_str(), set.org.connectivity_enabled), ("Acme Inc", false));
+        assert_eq!(set.language_models.egress, Egress::Restricted);
+
+        // A page that does not say what it showed changes nothing.
+        let csrf = token(&old);
+        let silent = ada.post(page, &[("csrf", &csrf), ("name", "Other"), ("connectivity_enabled", "1")]).await;
+        assert_eq!(silent.status(), 422);
+        assert!(silent.text().await.unwrap().contains("Open it again, and save there."));
+        assert_eq!(now().await, set);
+        service.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

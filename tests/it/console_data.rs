@@ -8,7 +8,7 @@ use reqwest::multipart::{Form, Part};
 use reqwest::{Response, header};
 use serde_json::{Value, json};
 
-use crate::console::{person, send, token};
+use crate::console::{person, send, send_from, token};
 use crate::site::{Browser, field, location};
 use crate::support::service::{PASSWORD, Service, as_json, json_of, operator};
 
@@ -267,6 +267,71 @@ async fn one_switch_says_who_sees_a_dataset_and_one_form_what_it_is() {
     let read = text(&vic, &page).await;
     assert!(read.contains("What was sold") && !read.contains("Withdraw") && !read.contains("<textarea"), "{read}");
     service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_page_of_a_dataset_takes_back_nothing_that_others_wrote_or_hid() {
+    Service::both(async |service| {
+        let org = service.workspace("acme").await;
+        let made = service.import(&org, "sales.csv", SALES.as_bytes(), true).await.unwrap();
+        let page = format!("/w/acme/datasets/{}", made["dataset_id"].as_str().unwrap());
+        let (_, ada) = person(&service, "ada@example.com", &[(&org, Role::Contributor)]).await;
+        let (_, bob) = person(&service, "bob@example.com", &[(&org, Role::Contributor)]).await;
+        let reader = service.token(&org).await;
+        let seen = async || service.tool(&reader, "dragoman_get_schema", json!({ "dataset_id": "sales" })).await.1;
+        let names = async || -> Vec<Value> {
+            seen().await["columns"].as_array().unwrap().iter().map(|column| column["name"].clone()).collect()
+        };
+        let words =
+            [("title", "Sales"), ("description", "One\r\nsale"), ("column:town", "Where"), ("column:amount", "")];
+        assert_eq!(send(&ada, &page, "describe", &words).await.status(), 303);
+
+        // Bob hides a column and writes of another; Ada's page is older.
+        let old = text(&ada, &page).await;
+        let bobs =
+            [("title", "Sales"), ("description", "One\r\nsale"), ("column:town", "The shop's"), ("hidden:amount", "1")];
+        assert_eq!(send(&bob, &page, "describe", &bobs).await.status(), 303);
+        let adas = [("title", "Sales"), ("description", "One\r\nday"), ("column:town", "Where"), ("column:amount", "")];
+        for (what, more) in [("describe", None), ("publish", Some(("published", "1")))] {
+            let form: Vec<_> = adas.into_iter().chain(more).collect();
+            assert_eq!(send_from(&old, &ada, &page, what, &form).await.status(), 303, "{what}");
+            assert_eq!(names().await, ["town", "day"], "{what}");
+            let schema = seen().await;
+            assert_eq!((&schema["description"], &schema["title"]), (&json!("One\nday"), &json!("Sales")), "{what}");
+            assert_eq!(schema["columns"][0]["description"], "The shop's", "{what}");
+        }
+
+        // What both wrote is not written over unseen; what was typed stays.
+        let both =
+            [("title", "Sold"), ("description", "One\r\nsale"), ("column:town", "Place"), ("column:amount", "Euros")];
+        let refused = send_from(&old, &ada, &page, "describe", &both).await;
+        assert_eq!(refused.status(), 422);
+        let refused = refused.text().await.unwrap();
+        for part in [
+            "Somebody changed the description of town meanwhile: it is “The shop&#39;s” now. Nothing was saved.",
+            r#"value="Place" aria-label="Description of town""#,
+            r#"value="Sold""#,
+            r#"aria-label="Hide amount from AI clients" checked"#,
+            "One\nday</textarea>",
+        ] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+        assert_eq!((&seen().await["title"], names().await), (&json!("Sales"), vec![json!("town"), json!("day")]));
+        // Whoever has seen it may.
+        let again =
+            [("title", "Sold"), ("description", "One\r\nday"), ("column:town", "Place"), ("hidden:amount", "1")];
+        assert_eq!(send_from(&refused, &ada, &page, "describe", &again).await.status(), 303);
+        let schema = seen().await;
+        assert_eq!((&schema["title"], &schema["columns"][0]["description"]), (&json!("Sold"), &json!("Place")));
+        assert_eq!(names().await, ["town", "day"]);
+        // A page that does not say what it showed changes nothing.
+        let csrf = token(&old);
+        let silent = ada.post(&page, &[("csrf", &*csrf), ("do", "describe"), ("title", "Other")]).await;
+        assert_eq!(silent.status(), 422);
+        assert_eq!(seen().await["title"], "Sold");
+        service.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

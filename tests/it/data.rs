@@ -323,6 +323,11 @@ async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
     let params = json!({ "notifications": { "toolsListChanged": true } });
     let stream = service.rpc(&token, "subscriptions/listen", params).send().await.unwrap();
     assert_eq!(stream.status(), 200);
+    // By another name than this machine's, a web page would read it.
+    for (host, status) in [("evil.example", 421), ("evil.example:8788", 421), ("localhost:8788", 200), ("[::1]", 200)] {
+        let asked = service.http.get(format!("http://{admin}/metrics")).header("host", host);
+        assert_eq!(asked.send().await.unwrap().status(), status, "{host}");
+    }
     let metrics = service.http.get(format!("http://{admin}/metrics")).send().await.unwrap().text().await.unwrap();
     for line in [
         "dragoman_call_seconds_count{operation=\"dragoman_health\",outcome=\"ok\"",

@@ -59,6 +59,18 @@ async fn what_is_well_is_said_to_be_and_a_look_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_no_setting_names_is_asked_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = ("DRAGOMAN_PUBLIC_URL", "https://localhost:1");
+    for (proxies, state) in [("", "note"), ("10.0.0.0/8,fd00::1", "good")] {
+        let (_, said) = doctor(folder.path(), &[public, ("DRAGOMAN_TRUSTED_PROXIES", proxies)], &[]).await;
+        let found = finding(&said, "proxy");
+        assert_eq!(found["state"], state, "{said}");
+        assert_eq!(found["mend"].as_str().unwrap().contains("DRAGOMAN_TRUSTED_PROXIES"), proxies.is_empty(), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_is_named_with_its_mend() {
     let world = Folder::new().await;
     let data = world.data();

@@ -65,6 +65,31 @@ async fn a_service_whose_words_nobody_reads_serves_all_the_same() {
     program.kill().await.unwrap();
 }
 
+/// Everybody behind it counts as one address: whoever forgot to name it has to learn that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_no_setting_names_is_told_of_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, address) = (folder.path().join("log"), format!("127.0.0.1:{}", free_port()));
+    let mut serve = command(&folder.path().join("data"));
+    let stderr = std::fs::File::create(&path).unwrap();
+    let serve = serve.args(["serve", "--listen", &address]).stdout(Stdio::piped()).stderr(stderr);
+    let mut program = serve.spawn().unwrap();
+    let mut said = BufReader::new(program.stdout.take().unwrap()).lines();
+    let first = said.next_line().await.unwrap().expect("the program ended before it was up");
+    assert!(first.contains("is up on"), "{first}");
+    let http = client(false);
+    for forwarded in ["203.0.113.9", "203.0.113.10"] {
+        let request = http.get(format!("http://{address}/health/live")).header("x-forwarded-for", forwarded);
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+    let pid = nix::unistd::Pid::from_raw(program.id().unwrap().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert!(program.wait().await.unwrap().success());
+    let log = std::fs::read_to_string(path).unwrap();
+    assert_eq!(log.matches("DRAGOMAN_TRUSTED_PROXIES").count(), 1, "{log}");
+    assert!(!log.contains("203.0.113"), "what is not believed is not told: {log}");
+}
+
 /// Somebody who has a token and good manners nowhere.
 struct Stranger {
     base: String,

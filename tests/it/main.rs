@@ -10,6 +10,7 @@ mod attacks;
 #[path = "../bench/questions/bank.rs"]
 mod bank;
 mod beside;
+mod bodies;
 mod browser_store;
 mod catalogue;
 mod chatgpt;

@@ -269,3 +269,25 @@ async fn results_say_who_answers_where_no_initialize_did_and_errors_which_addres
         assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32002), &json!(repeated)), "{error}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_values_with_one_name_none_is_guessed() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let arguments = json!({ "sql": "SELECT 1" });
+    let call = service.rpc(&token, "tools/call", json!({ "name": "dragoman_sql", "arguments": arguments }));
+    let rest = service.post("/api/v1/ext/sql", &token).json(&arguments);
+    for (request, action) in [(call, "mcp.request"), (rest, "rest.call")] {
+        let mut request = request.build().unwrap();
+        let body = std::str::from_utf8(request.body().unwrap().as_bytes().unwrap()).unwrap();
+        let twice = body.replacen("\"sql\":", "\"sql\":\"SELECT 2\",\"sql\":", 1);
+        *request.body_mut() = Some(twice.into());
+        let (status, refused) = json_of(service.http.execute(request).await.unwrap()).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(status == 400 && message.contains("none is guessed"), "{action}: {status} {refused}");
+        let recorded = service.last_audit(&org).await;
+        assert_eq!((recorded.action.as_str(), recorded.outcome.as_str()), (action, "invalid_argument"));
+    }
+    service.stop().await;
+}

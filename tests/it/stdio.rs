@@ -202,8 +202,9 @@ async fn it_writes_messages_alone_and_ends_with_its_client() {
     let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "dragoman_sql", "arguments": { "sql": SQL } } });
+    let odd = json!({ "jsonrpc": "2.0", "id": 4.0, "method": "ping" });
     let large = json!({ "jsonrpc": "2.0", "id": 3, "method": "ping", "params": { "x": "x".repeat(1 << 20) } });
-    let lines = format!("{initialize}\r\n\n{initialized}\n{{nonsense\n{large}\n{call}\n");
+    let lines = format!("{initialize}\r\n\n{initialized}\n{{nonsense\n{large}\n{odd}\n{call}\n");
 
     // The client has said its last: what it asked for is answered all the same.
     let mut child = world.stdio(&[]).stderr(Stdio::piped()).spawn().unwrap();
@@ -221,6 +222,8 @@ async fn it_writes_messages_alone_and_ends_with_its_client() {
     assert_eq!(said[0]["result"]["protocolVersion"], "2025-11-25", "{said:?}");
     let of = |id: Value| said.iter().find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id}: {said:?}"));
     assert_eq!(of(json!(2))["result"]["structuredContent"]["rows"], json!([["south", 2.5]]));
+    let to_odd: Vec<&Value> = said.iter().filter(|it| it["id"].as_f64() == Some(4.0)).collect();
+    assert!(to_odd.len() == 1 && to_odd[0]["result"].is_object(), "one answer: {to_odd:?}");
     let codes: Vec<&Value> = said.iter().filter(|it| it["id"].is_null()).map(|it| &it["error"]["code"]).collect();
     assert!(codes.contains(&&json!(-32700)) && codes.contains(&&json!(-32600)), "{said:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains(&world.token));

@@ -1,6 +1,7 @@
 //! Calls that their client gives up, in both eras: what they had begun stops, and not only the answer. So it is when the
 //! service ends.
 
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +13,18 @@ use dragoman::model::error::Code;
 use dragoman::model::org::Org;
 use dragoman::ops::sql::Sql;
 use dragoman::store::{self, Db};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::models::provider::Held;
 use crate::news::Messages;
 use crate::sessions::{open, send};
+use crate::support::program::{command, free_port};
 use crate::support::service::{Service, json_of, operator};
 
 /// Longer than any test.
@@ -262,4 +268,49 @@ async fn a_search_that_is_given_up_stops_in_both_eras() {
     assert_eq!(answer["result"]["structuredContent"]["count"], 1, "{answer}");
     drop(told);
     service.stop().await;
+}
+
+/// Whoever begins to ask for metrics and goes no further has no say in when the service ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_request_for_metrics_does_not_hold_up_the_end() {
+    let address = format!("127.0.0.1:{}", free_port());
+    let service = Service::with(&[("DRAGOMAN_ADMIN_LISTEN", &address)]).await;
+    // Once it answers it listens there too.
+    service.http.get(service.url("/health/live")).send().await.unwrap();
+    let mut half = TcpStream::connect(&address).await.unwrap();
+    half.write_all(b"GET /").await.unwrap();
+    // Who came later is answered: what came before has arrived.
+    let metrics = service.http.get(format!("http://{address}/metrics")).send().await.unwrap();
+    assert_eq!(metrics.status(), 200);
+    tokio::time::timeout(Duration::from_secs(60), service.stop()).await.expect("it stops within its time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_it_without_waiting() {
+    let (data, address) = (tempfile::tempdir().unwrap(), format!("127.0.0.1:{}", free_port()));
+    let mut child = command(data.path())
+        .args(["serve", "--listen", &address])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.next_line().await.unwrap().unwrap().contains("is up on"));
+    let pid = Pid::from_raw(child.id().unwrap().try_into().unwrap());
+    // A request whose body is waited for.
+    let mut open = TcpStream::connect(&address).await.unwrap();
+    let head = format!(
+        "POST /api/oauth/token HTTP/1.1\r\nhost: {address}\r\nexpect: 100-continue\r\ncontent-length: 10\r\n\
+         content-type: application/x-www-form-urlencoded\r\n\r\n"
+    );
+    open.write_all(head.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    open.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 100");
+    kill(pid, Signal::SIGTERM).unwrap();
+    while !log.next_line().await.unwrap().unwrap().contains("stopping") {}
+    kill(pid, Signal::SIGTERM).unwrap();
+    let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
+    assert_eq!(status.expect("it ends").unwrap().code(), Some(1));
 }

@@ -21,11 +21,14 @@ const APART: i64 = 30;
 
 pub(super) async fn all(config: &Config, service: Option<&Value>) -> Vec<Finding> {
     let runs = service.is_some();
-    let Addresses { listen, metrics, public_url } = addresses(config, service);
+    let Addresses { listen, metrics, public_url, trusts_proxies } = addresses(config, service);
     let config = &Config { public_url, ..config.clone() };
     let mut findings = vec![port("address", "--listen or DRAGOMAN_LISTEN", listen, runs).await];
     findings.push(port("metrics address", "DRAGOMAN_ADMIN_LISTEN", metrics, runs).await);
     findings.extend(public(config, runs && listen.is_some()).await);
+    if config.is_https() {
+        findings.push(proxy(trusts_proxies));
+    }
     if let Some(llm) = &config.llm {
         findings.push(server("language model", "DRAGOMAN_LLM_URL", Some(llm.url.clone())).await);
     }
@@ -46,6 +49,8 @@ struct Addresses {
     listen: Option<SocketAddr>,
     metrics: Option<SocketAddr>,
     public_url: Url,
+    /// Whether the forwarded addresses of any peer are believed.
+    trusts_proxies: bool,
 }
 
 /// Those of the service that runs, which may have been started with other settings than this command.
@@ -58,6 +63,21 @@ fn addresses(config: &Config, service: Option<&Value>) -> Addresses {
         listen: said(service, "listen", Some(config.listen)),
         metrics: said(service, "metrics_listen", config.admin_listen),
         public_url: said(service, "address", config.public_url.clone()),
+        trusts_proxies: said(service, "trusts_proxies", !config.trusted_proxies.is_empty()),
+    }
+}
+
+/// Somebody in front of the service ends its TLS, and is to be believed whom they speak for.
+fn proxy(is_trusted: bool) -> Finding {
+    const WHAT: &str = "proxy";
+    match is_trusted {
+        true => Finding::good(WHAT, "X-Forwarded-For is believed of those in DRAGOMAN_TRUSTED_PROXIES"),
+        false => Finding::note(
+            WHAT,
+            "nobody's X-Forwarded-For is believed: all who come through a proxy count as one address, and the wrong \
+             passwords of one stop them all",
+            "Name the proxy that ends TLS, or its network, in DRAGOMAN_TRUSTED_PROXIES.",
+        ),
     }
 }
 

@@ -20,7 +20,14 @@ pub(super) struct Message {
 
 impl Message {
     pub(super) fn read(bytes: Vec<u8>) -> Self {
-        let value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let mut value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        for place in ["/id", "/params/requestId"] {
+            if let Some(id) = value.pointer_mut(place)
+                && let Some(whole) = whole(id)
+            {
+                *id = whole.into();
+            }
+        }
         Self { bytes, value }
     }
 
@@ -37,6 +44,7 @@ impl Message {
         self.value.get("params")?.get(name)?.as_str()
     }
 
+    /// As the service says it back.
     pub(super) fn id(&self) -> Option<&Value> {
         self.value.get("id")
     }
@@ -94,6 +102,13 @@ impl Message {
 pub(super) enum Lasting {
     Holds(String),
     Ends(String),
+}
+
+/// The whole number that an id like `1.0` is to the service, as far as a float tells it from its neighbours.
+fn whole(id: &Value) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = id.as_f64().filter(|_| id.is_f64())?;
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 
 /// A text as a header has it: as it is where it can be, else wrapped.
@@ -163,5 +178,9 @@ mod tests {
         assert!(!answers(r#"{"id":1,"method":"elicitation/create"}"#, Some(&id)));
         assert!(!answers(r#"{"method":"notifications/progress"}"#, Some(&id)));
         assert!(!answers(r#"{"id":"1","result":{}}"#, Some(&id)));
+        let whole = Message::read(br#"{"id":1.0,"method":"ping"}"#.to_vec());
+        assert!(answers(r#"{"id":1,"result":{}}"#, whole.id()), "a whole number comes back as one");
+        let cancels = Message::read(br#"{"method":"notifications/cancelled","params":{"requestId":-2.0}}"#.to_vec());
+        assert_eq!(cancels.cancels(), Some(&json!(-2)));
     }
 }

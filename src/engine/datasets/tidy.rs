@@ -2,8 +2,8 @@
 //! what another process has erased or replaced that has the same metadata and a data folder of its own. It is looked
 //! for from time to time.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
@@ -63,8 +63,10 @@ impl Datasets {
     async fn unnamed(&self) -> Result<Unnamed> {
         let files = self.files.clone();
         let read = tokio::task::spawn_blocking(move || in_place(&files)).await.map_err(Error::internal)?;
+        let known = store::orgs::list(self.db.pool()).await?.into_iter().map(|org| org.id).collect::<HashSet<_>>();
         let (mut named, mut candidates) = (HashMap::new(), Vec::new());
-        for version in read.map_err(Error::internal)? {
+        // Workspaces have no end: one that is not known is of other metadata.
+        for version in read.map_err(Error::internal)?.into_iter().filter(|version| known.contains(&version.org)) {
             let named = match named.entry(version.org) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Datasets;
 use crate::base::id::Id;
+use crate::engine::files::OfVersion;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -163,25 +164,28 @@ impl Datasets {
 
     /// Removes what no dataset keeps: staging of interrupted imports, versions that were moved into place but never
     /// named, those that are too many since the settings were changed, the documents of all these, and what the log of the
-    /// metadata still has of rows that were deleted. Only for the start of the process, when nobody reads.
+    /// metadata still has of rows that were deleted. Only for the start of the process, when nobody reads. What is of
+    /// workspaces that the metadata do not know stays: they have no end, so it is of other metadata.
     ///
     /// # Errors
     /// The data folder or the metadata cannot be read.
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
-        let mut kept = HashSet::new();
+        let (mut known, mut kept) = (HashSet::new(), HashSet::new());
         // Of those too that have all of their indexes on a server, and nothing in the folder.
         for org in store::orgs::list(self.db.pool()).await? {
             let versions = self.kept(org.id).await?;
             kept.extend(versions.into_iter().map(|(dataset, version)| (org.id, dataset, version)));
+            known.insert(org.id);
         }
+        let is_left = |of: &OfVersion| known.contains(&of.0) && !kept.contains(of);
         let tables = self.files.all_tables().map_err(Error::internal)?;
-        for (org, dataset, version) in tables.into_iter().filter(|of| !kept.contains(of)) {
+        for (org, dataset, version) in tables.into_iter().filter(is_left) {
             tracing::info!(%dataset, version, "removing a version that no dataset keeps");
             self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
         }
         let indexes = self.files.all_vectors().map_err(Error::internal)?;
-        for (org, dataset, version) in indexes.into_iter().filter(|of| !kept.contains(of)) {
+        for (org, dataset, version) in indexes.into_iter().filter(is_left) {
             tracing::info!(%dataset, version, "removing an index that no dataset keeps");
             // Nobody asks it. What of it is on a server goes from there when the service runs, in its own time.
             if let Err(problem) = self.take_index(org, dataset, &version, 0).await {

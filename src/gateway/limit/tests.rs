@@ -163,12 +163,33 @@ fn requests_of_all_kinds_count_for_the_person_over_all_clients() {
         Caller { user: Some(Id::new(&clock)), proof: Proof::BrowserSession { auth_time: 0 }, ..caller(&clock, "") };
     let other_client = Caller { client: Client { id: "other".into(), ..Client::default() }, ..ann.clone() };
     for who in [&ann, &other_client] {
+        limiter.knock(who, Knock::Request).unwrap();
         limiter.knock(who, Knock::Session).unwrap();
     }
     assert_eq!(limiter.knock(&ann, Knock::Session).unwrap_err().details["limit"], "sessions");
-    limiter.knock(&ann, Knock::Request).unwrap();
+    for who in [&ann, &other_client] {
+        limiter.knock(who, Knock::Request).unwrap();
+    }
     assert_eq!(limiter.knock(&other_client, Knock::Request).unwrap_err().details["limit"], "requests");
-    assert!(limiter.knock(&caller(&clock, "bob"), Knock::Session).is_ok());
+    let bob = caller(&clock, "bob");
+    assert!([Knock::Request, Knock::Session].iter().all(|knock| limiter.knock(&bob, *knock).is_ok()));
+}
+
+#[test]
+fn a_person_brings_few_large_requests_at_once_and_leaves_room_for_others() {
+    let clock = Clock::manual(1_000_000);
+    let limiter = Limiter::new(Rates { instance_uploads: 8, ..Limits::default().rates }, &clock);
+    let ann = caller(&clock, "ann");
+    let hers: Vec<Share> = (0..3).map(|_| limiter.body(&ann).unwrap()).collect();
+    let full = limiter.body(&ann).unwrap_err();
+    assert_eq!((full.code, &full.details["limit"]), (Code::RateLimited, &serde_json::json!("large_requests")));
+    assert!(limiter.upload(&ann).is_ok() && limiter.take(&ann, Cost::Read).is_ok(), "those are others");
+    let colleague = Caller { proof: Proof::ConnectivityToken { id: "cy".into() }, ..ann };
+    let _theirs = limiter.body(&colleague).unwrap();
+    assert_eq!(limiter.body(&colleague).unwrap_err().details["limit"], "workspace_large_requests");
+    assert!(limiter.body(&caller(&clock, "bob")).is_ok());
+    drop(hers);
+    assert!(limiter.body(&colleague).is_ok());
 }
 
 #[test]

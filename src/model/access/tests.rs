@@ -85,6 +85,9 @@ fn a_pass_covers_only_what_the_caller_may_see() {
     let inside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), Proof::BrowserSession { auth_time: 0 });
     let pass = authorize(&inside, &Catalogue::new(home.clone(), all()), Action::ListDatasets, &Want::All).unwrap();
     assert_eq!(names(&pass), ["a", "b", "hidden"]);
+    let catalogue = Catalogue::new(home.clone(), all());
+    let handed_out = authorize(&inside, &catalogue, Action::ListDatasets, &Want::Published).unwrap();
+    assert_eq!((names(&handed_out), handed_out.is_external()), (vec!["a".to_owned(), "b".to_owned()], true));
 }
 
 #[test]

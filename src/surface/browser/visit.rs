@@ -16,7 +16,7 @@ use crate::model::user::Membership;
 use crate::surface::browser::session::SignedIn;
 use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
-use crate::surface::form::{FormError, Params, Size};
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -87,13 +87,7 @@ impl Visit {
     ) -> Result<(Self, Params), Response> {
         let visit = Self::of(web, session, context, &request).await?;
         let (parts, body) = request.into_parts();
-        let params = match Params::of_body_within(&parts.headers, body, size).await {
-            Err(FormError::TooLarge) if size != Size::SHORT => {
-                let text = "What you sent is larger than a document may be: ten megabytes. Nothing was kept.";
-                return Err(html::problem(StatusCode::PAYLOAD_TOO_LARGE, "That was too much", text));
-            }
-            params => params.unwrap_or_default(),
-        };
+        let params = Params::of_body_within(&parts.headers, body, size).await.unwrap_or_default();
         if visit.has_sent(web, &parts.headers, purpose, params.get("csrf")) {
             return Ok((visit, params));
         }

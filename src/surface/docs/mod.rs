@@ -9,7 +9,6 @@ mod library;
 mod markdown;
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -24,6 +23,7 @@ use self::markdown::{Part, render};
 use crate::config::Config;
 use crate::ops::connectivity::guides::GUIDES;
 use crate::surface::html;
+use crate::surface::made::Made;
 
 /// Where a page stands among the others.
 struct Entry {
@@ -52,18 +52,18 @@ struct DocsPage {
 }
 
 /// `GET /docs`.
-pub async fn index(State(config): State<Arc<Config>>) -> Response {
-    show(&config, "README")
+pub async fn index(State(made): State<Made>) -> Response {
+    answer(&made, "README").await
 }
 
 /// `GET /docs/{page}`, `GET /docs/{page}.md`.
-pub async fn page(State(config): State<Arc<Config>>, Path(name): Path<String>) -> Response {
-    answer(&config, &name)
+pub async fn page(State(made): State<Made>, Path(name): Path<String>) -> Response {
+    answer(&made, &name).await
 }
 
 /// `GET /docs/connect/{guide}`, `GET /docs/connect/{guide}.md`.
-pub async fn guide(State(config): State<Arc<Config>>, Path(name): Path<String>) -> Response {
-    answer(&config, &format!("connect/{name}"))
+pub async fn guide(State(made): State<Made>, Path(name): Path<String>) -> Response {
+    answer(&made, &format!("connect/{name}")).await
 }
 
 /// `GET /docs/files/{name}`: what the pages show and give away.
@@ -74,8 +74,13 @@ pub async fn file(Path(name): Path<String>) -> Response {
 }
 
 /// `GET /llms.txt`: what there is to read, for programs that look for it there (llmstxt.org).
-pub async fn for_models(State(config): State<Arc<Config>>) -> Response {
-    let about = |name: &str| library::text(&config, name).map(|text| render(&text, |_| None).about).unwrap_or_default();
+pub async fn for_models(State(made): State<Made>) -> Response {
+    made.document("llms.txt", |config| plain("text/plain; charset=utf-8", listed(config))).await
+}
+
+/// All that there is to read.
+fn listed(config: &Config) -> String {
+    let about = |name: &str| library::text(config, name).map(|text| render(&text, |_| None).about).unwrap_or_default();
     let mut out = format!("# Dragoman\n\n> {}\n", about("README"));
     for reader in READERS {
         let _ = write!(out, "\n## {}\n\n", reader.name());
@@ -99,16 +104,17 @@ pub async fn for_models(State(config): State<Arc<Config>>) -> Response {
     ] {
         let _ = writeln!(out, "- [{name}]({})", config.url(path));
     }
-    plain("text/plain; charset=utf-8", out)
+    out
 }
 
-fn answer(config: &Config, name: &str) -> Response {
-    match name.strip_suffix(".md") {
+async fn answer(made: &Made, name: &str) -> Response {
+    let make = |config: &Config| match name.strip_suffix(".md") {
         Some(name) => {
             library::text(config, name).map_or_else(nothing, |text| plain("text/markdown; charset=utf-8", text))
         }
         None => show(config, name),
-    }
+    };
+    made.document(&format!("docs/{name}"), make).await
 }
 
 fn show(config: &Config, name: &str) -> Response {

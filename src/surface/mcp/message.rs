@@ -14,7 +14,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::base::json::put;
+use crate::base::json::{Twice, put};
 
 /// The first revision without sessions.
 pub(super) const MODERN: &str = "2026-07-28";
@@ -211,6 +211,9 @@ impl Peek {
         };
         if token.is_some_and(|token| !token.is_none() && !token.is_id()) {
             return Some("A progressToken is a whole number, or a text of at most 256 characters on one line.");
+        }
+        if let Ok(Twice(Some(_))) = serde_json::from_slice(bytes) {
+            return Some("Within params an object has a name twice. Of two values none is guessed: give one.");
         }
         let request = &params.request_id;
         if method == "notifications/cancelled" && !request.is_none() && !request.is_id() {
@@ -436,6 +439,11 @@ mod tests {
             r#"{"id":1,"method":"resources/read","params":{"uri":"a","uri":"b"}}"#,
         ] {
             assert_eq!(refused(twice), (-32600, Value::Null), "{twice}");
+        }
+        for within in ["arguments", "inputResponses"] {
+            let params = format!(r#"{{"{within}":{{"a":[{{"b":1,"b":2}}]}}}}"#);
+            let twice = format!(r#"{{"id":7,"method":"tools/call","params":{params}}}"#);
+            assert_eq!(refused(&twice), (-32602, json!(7)), "{within}");
         }
         assert_eq!(refused("[]").0, -32600);
         assert_eq!(refused("3").0, -32600);

@@ -1,6 +1,6 @@
 //! MCP over Streamable HTTP at `/mcp`, both eras on one endpoint: sessions for clients that `initialize`, none for
-//! revision 2026-07-28. A request passes, in this order: the guard (401 before a body is read), [`enter`] (size,
-//! shape, rate, toolsets, client quirks, session ownership, scope challenge, places), then the protocol library and
+//! revision 2026-07-28. A request passes, in this order: the guard (401 before a body is read), [`enter`] (rate, size,
+//! shape, toolsets, client quirks, session ownership, scope challenge, places), then the protocol library and
 //! [`handler::Handler`].
 
 pub mod apps;
@@ -188,16 +188,9 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         tracing::error!("a request reached MCP without passing the guard");
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let read = read(&parts.method, body).await;
-    if let Err(refusal) = mcp.knock(&caller, &parts.method, &read).await {
-        return refusal;
-    }
-    let (peek, body) = match read {
+    let (peek, body) = match mcp.read(&caller, &parts, body).await {
         Ok(read) => read,
-        Err(refused) => {
-            let target = parts.method.as_str();
-            return mcp.unfit(&caller, target, &refused.id.clone(), refused.into_response()).await;
-        }
+        Err(refusal) => return refusal,
     };
     let id = peek.id();
     if !lease.is_open() && !peek.may_be_asked_of_a_closed_workspace(&parts.method) {
@@ -302,33 +295,40 @@ async fn worded(response: Response, is_json: bool, id: &Value) -> Response {
     worded
 }
 
-/// The body of a POST, bounded and read as far as needed; the bytes go on as they came. Nothing else has a body.
-async fn read(method: &Method, body: Body) -> Result<(Peek, Bytes), Refused> {
-    if method != Method::POST {
-        return Ok((Peek::default(), Bytes::new()));
-    }
-    let refuse = |status, message| Refused { status, id: Value::Null, code: -32600, message };
-    let bytes = body::whole(body, BODY).await.map_err(|unread| match unread {
-        Unread::TooLarge => refuse(StatusCode::PAYLOAD_TOO_LARGE, "The request is larger than 1 MiB."),
-        Unread::Late => refuse(StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time."),
-        Unread::Broken => refuse(StatusCode::BAD_REQUEST, "The request did not arrive whole."),
-    })?;
-    Ok((message::read(&bytes)?, bytes))
-}
-
 impl Mcp {
-    /// Counts a request of any kind, whether it can be read or not.
-    async fn knock(
-        &self,
-        caller: &Caller,
-        method: &Method,
-        read: &Result<(Peek, Bytes), Refused>,
-    ) -> Result<(), Response> {
-        let peek = read.as_ref().ok().map(|(peek, _)| peek);
-        let knock = if peek.is_some_and(Peek::opens) { Knock::Session } else { Knock::Request };
-        let Err(error) = self.shared.gateway.knock(caller, knock) else { return Ok(()) };
-        let target = peek.and_then(Peek::method).unwrap_or(method.as_str());
-        Err(self.refuse(caller, target, &peek.map(Peek::id).unwrap_or_default(), &error).await)
+    /// Counts a request of any kind, whether it can be read or not, and then reads it: the body of a POST, bounded and
+    /// read as far as needed, whose bytes go on as they came. Nothing else has a body.
+    async fn read(&self, caller: &Caller, parts: &Parts, body: Body) -> Result<(Peek, Bytes), Response> {
+        let (gateway, method) = (&self.shared.gateway, &parts.method);
+        if let Err(error) = gateway.knock(caller, Knock::Request) {
+            return Err(self.refuse(caller, method.as_str(), &Value::Null, &error).await);
+        }
+        if *method != Method::POST {
+            return Ok((Peek::default(), Bytes::new()));
+        }
+        let refuse = |status, message| Err(Refused { status, id: Value::Null, code: -32600, message });
+        let read = match body::large(&parts.headers, body, BODY, || gateway.body(caller, None)).await {
+            Ok(bytes) => message::read(&bytes).map(|peek| (peek, bytes)),
+            Err(Unread::NoPlace(error)) => {
+                return Err(self.refuse(caller, method.as_str(), &Value::Null, &error).await);
+            }
+            Err(Unread::TooLarge) => refuse(StatusCode::PAYLOAD_TOO_LARGE, "The request is larger than 1 MiB."),
+            Err(Unread::Late) => refuse(StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time."),
+            Err(Unread::Broken) => refuse(StatusCode::BAD_REQUEST, "The request did not arrive whole."),
+        };
+        let (peek, bytes) = match read {
+            Ok(read) => read,
+            Err(refused) => {
+                return Err(self.unfit(caller, method.as_str(), &refused.id.clone(), refused.into_response()).await);
+            }
+        };
+        if peek.opens()
+            && let Err(error) = gateway.knock(caller, Knock::Session)
+        {
+            let target = peek.method().unwrap_or_default();
+            return Err(self.refuse(caller, target, &peek.id(), &error).await);
+        }
+        Ok((peek, bytes))
     }
 
     /// What an answer that stays open holds. Streams that listen are few for each credential, and workspaces share the

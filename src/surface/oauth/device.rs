@@ -26,7 +26,11 @@ pub const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 const ONCE: [&str; 5] = ["client_id", "client_secret", "client_assertion", "scope", "resource"];
 
 pub async fn start(State(web): State<Web>, context: Context, request: Request) -> Response {
-    let (headers, params) = match form(&web, &context, request).await {
+    // All of them count, before the body is read: each leaves a device that waits.
+    if let Err(wait) = web.throttle.check_exchange(context.ip) {
+        return OAuthError::too_many(wait).into_response();
+    }
+    let (headers, params) = match form(request).await {
         Ok(form) => form,
         Err(error) => return error.into_response(),
     };

@@ -46,10 +46,31 @@ impl OAuthError {
         Self::bad("unauthorized_client", "This client is blocked.")
     }
 
+    /// 429 for an address.
     pub fn too_many(wait: u64) -> Self {
-        let description = format!("Too many requests from this address; try again in {}.", counted(wait, "second"));
+        Self::limited("from this address", wait)
+    }
+
+    /// 429 for whatever has a rate: `of this grant`.
+    pub fn limited(whose: &str, wait: u64) -> Self {
+        let description = format!("Too many requests {whose}; try again in {}.", counted(wait, "second"));
         let error = Self::bad("temporarily_unavailable", description);
         Self { status: StatusCode::TOO_MANY_REQUESTS, retry_after: Some(wait), ..error }
+    }
+
+    /// Whether it came to nothing by the client's doing: not of one that waits, for a person or for its turn.
+    pub fn is_failure(&self) -> bool {
+        self.status.is_client_error()
+            && self.status != StatusCode::TOO_MANY_REQUESTS
+            && self.error != "authorization_pending"
+    }
+
+    /// As the record calls it.
+    pub fn outcome(&self) -> &'static str {
+        match self.status {
+            StatusCode::TOO_MANY_REQUESTS => Code::RateLimited.info().name,
+            _ => self.error,
+        }
     }
 }
 
@@ -80,6 +101,7 @@ impl From<GrantError> for OAuthError {
             }
             GrantError::InvalidScope => Self::bad("invalid_scope", "The scope is wider than what was authorized."),
             GrantError::Blocked => Self::blocked(),
+            GrantError::TooOften(wait) => Self::limited("of this grant", wait),
             GrantError::Reused(reuse) => {
                 let told = Self::bad("invalid_grant", reuse.said);
                 Self { reuse: Some(Box::new(reuse)), ..told }

@@ -14,18 +14,18 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate_confidential;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::request::form;
+use crate::surface::oauth::request::{form, or_wait};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is.
 const ONCE: [&str; 5] = ["token", "token_type_hint", "client_id", "client_secret", "client_assertion"];
 
 pub async fn introspect(State(web): State<Web>, context: Context, request: Request) -> Response {
-    let (headers, params) = match form(&web, &context, request).await {
+    let (headers, params) = match or_wait(&web, &context, form(request).await) {
         Ok(form) => form,
         Err(error) => return error.into_response(),
     };
-    let outcome = look(&web, &headers, &params).await;
+    let outcome = or_wait(&web, &context, look(&web, &headers, &params).await);
     let event = match &outcome {
         Ok((client, living)) => {
             let event = AuditEvent::new(&context, "oauth.introspect", "ok").client(client);
@@ -34,7 +34,7 @@ pub async fn introspect(State(web): State<Web>, context: Context, request: Reque
                 None => event.target("nothing"),
             }
         }
-        Err(error) => AuditEvent::new(&context, "oauth.introspect", error.error),
+        Err(error) => AuditEvent::new(&context, "oauth.introspect", error.outcome()),
     };
     match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),
@@ -54,6 +54,7 @@ async fn look(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String
         return Err(OAuthError::blocked());
     }
     let token = params.get("token").ok_or_else(|| OAuthError::missing("token"))?;
+    web.throttle.check_client(&client.id).map_err(|wait| OAuthError::limited("of this client", wait))?;
     let living = web.identity.introspect(token, &client).await?;
     Ok((client.id, living))
 }

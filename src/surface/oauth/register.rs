@@ -83,10 +83,7 @@ pub async fn register(State(web): State<Web>, context: Context, request: Request
         return OAuthError::too_many(wait).into_response();
     }
     let outcome = match read(request).await {
-        Ok((client, device)) => {
-            let client = web.identity.register_client(client).await.map_err(OAuthError::from);
-            client.map(|client| (client, device))
-        }
+        Ok((client, device)) => keep(&web, &context, client).await.map(|client| (client, device)),
         Err(error) => Err(error),
     };
     let event = match &outcome {
@@ -101,6 +98,17 @@ pub async fn register(State(web): State<Web>, context: Context, request: Request
         (Ok(()), Ok((client, device))) => answer(StatusCode::CREATED, registered(&client, device)),
         (Ok(()), Err(error)) => error.into_response(),
     }
+}
+
+/// The client. One that is known already does not count for its address: programs register at every start, and hosted
+/// ones for all their people.
+async fn keep(web: &Web, context: &Context, new: NewClient) -> Result<OAuthClient, OAuthError> {
+    let is_known = web.identity.is_registered(&new).await?;
+    let client = web.identity.register_client(new).await?;
+    if is_known {
+        web.throttle.client_was_known(context.ip, &client.id);
+    }
+    Ok(client)
 }
 
 /// No member is null or empty: strict clients refuse such answers. `device` says that it asked for that grant, which is

@@ -1,7 +1,8 @@
 //! `POST /api/oauth/revoke` (RFC 7009): a client gives back what it holds, when a person disconnects it.
 //!
 //! The answer is an empty 200 whether the token was alive, unknown or another client's (§2.2): nobody learns from it
-//! which tokens exist. The record says whether a grant has ended.
+//! which tokens exist. What ends nothing counts as a failure all the same: everybody may ask, and each has a row. The
+//! record says whether a grant has ended.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -12,7 +13,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::error::{OAuthError, UNCACHED};
-use crate::surface::oauth::request::form;
+use crate::surface::oauth::request::{form, or_wait};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is, and
@@ -20,11 +21,11 @@ use crate::surface::web::{AuditEvent, Web};
 const ONCE: [&str; 5] = ["token", "token_type_hint", "client_id", "client_secret", "client_assertion"];
 
 pub async fn revoke(State(web): State<Web>, context: Context, request: Request) -> Response {
-    let (headers, params) = match form(&web, &context, request).await {
+    let (headers, params) = match or_wait(&web, &context, form(request).await) {
         Ok(form) => form,
         Err(error) => return error.into_response(),
     };
-    let outcome = end(&web, &headers, &params).await;
+    let outcome = or_wait(&web, &context, end(&web, &context, &headers, &params).await);
     let event = match &outcome {
         Ok((client, ended)) => {
             let event = AuditEvent::new(&context, "oauth.revoke", "ok").client(client);
@@ -33,7 +34,7 @@ pub async fn revoke(State(web): State<Web>, context: Context, request: Request) 
                 None => event.target("nothing"),
             }
         }
-        Err(error) => AuditEvent::new(&context, "oauth.revoke", error.error),
+        Err(error) => AuditEvent::new(&context, "oauth.revoke", error.outcome()),
     };
     match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),
@@ -43,7 +44,12 @@ pub async fn revoke(State(web): State<Web>, context: Context, request: Request) 
 }
 
 /// The client, and the family that ended, if one did.
-async fn end(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String, Option<Ended>), OAuthError> {
+async fn end(
+    web: &Web,
+    context: &Context,
+    headers: &HeaderMap,
+    params: &Params,
+) -> Result<(String, Option<Ended>), OAuthError> {
     if params.repeats(&ONCE) {
         return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
     }
@@ -51,5 +57,8 @@ async fn end(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String,
     let client = authenticate(web, headers, params).await?.id;
     let token = params.get("token").ok_or_else(|| OAuthError::missing("token"))?;
     let ended = web.identity.revoke(token, &client).await?;
+    if ended.is_none() {
+        web.throttle.check_exchange(context.ip).map_err(OAuthError::too_many)?;
+    }
     Ok((client, ended))
 }

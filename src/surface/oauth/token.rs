@@ -19,7 +19,7 @@ use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::request::form;
+use crate::surface::oauth::request::{form, or_wait};
 use crate::surface::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -42,11 +42,11 @@ const GRANTS: [(&str, &str); 3] =
     [("authorization_code", "authorization_code"), ("refresh_token", "refresh_token"), (device::GRANT, "device_code")];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
-    let (headers, params) = match form(&web, &context, request).await {
+    let (headers, params) = match or_wait(&web, &context, form(request).await) {
         Ok(form) => form,
         Err(error) => return error.into_response(),
     };
-    let outcome = exchange(&web, &headers, &params).await;
+    let outcome = or_wait(&web, &context, exchange(&web, &headers, &params).await);
     let said = params.get("grant_type");
     let grant = GRANTS.iter().find(|(name, _)| Some(*name) == said).map_or("other", |(_, short)| *short);
     let event = match &outcome {
@@ -59,7 +59,7 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
             .client(&reuse.client_id)
             .org(Some(reuse.org))
             .target(format!("{grant} used again, of user:{}", reuse.user)),
-        Err(error) => AuditEvent::new(&context, "oauth.token", error.error).target(grant),
+        Err(error) => AuditEvent::new(&context, "oauth.token", error.outcome()).target(grant),
     };
     match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),

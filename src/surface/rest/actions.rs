@@ -3,10 +3,9 @@
 //! operation, and every operation marked as one that changes nothing. It offers a token as the key and no sign-in: Actions
 //! send no challenge of PKCE, without which nobody gets a code (OAuth 2.1, 7.5.1).
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 
 use super::openapi;
@@ -14,14 +13,15 @@ use crate::base::json::put;
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface, Toolset};
 use crate::ops;
+use crate::surface::made::Made;
 
 /// Characters of a description: of an operation, and of anything in its arguments.
 const OPERATION: usize = 300;
 const PARAMETER: usize = 700;
 
 /// `GET /api/v1/ext/openapi.actions.json`.
-pub async fn actions(State(config): State<Arc<Config>>) -> Json<Value> {
-    Json(document(&config))
+pub async fn actions(State(made): State<Made>) -> Response {
+    made.document("actions", |config| Json(document(config)).into_response()).await
 }
 
 /// The operations that a GPT gets: the tools that are listed where nobody chose.

@@ -2,16 +2,16 @@
 //! Anthropic's messages take them, and which request answers each. No credential is needed to read them, as with the
 //! OpenAPI documents.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 
 use super::openapi;
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface, Toolset};
 use crate::ops;
+use crate::surface::made::Made;
 use crate::surface::schema;
 
 /// What a model should know before it calls anything.
@@ -30,13 +30,13 @@ pub enum Api {
 }
 
 /// `GET /api/v1/ext/functions/openai.json`.
-pub async fn openai(State(config): State<Arc<Config>>) -> Json<Value> {
-    Json(document(&config, Api::OpenAi))
+pub async fn openai(State(made): State<Made>) -> Response {
+    made.document("functions/openai", |config| Json(document(config, Api::OpenAi)).into_response()).await
 }
 
 /// `GET /api/v1/ext/functions/anthropic.json`.
-pub async fn anthropic(State(config): State<Arc<Config>>) -> Json<Value> {
-    Json(document(&config, Api::Anthropic))
+pub async fn anthropic(State(made): State<Made>) -> Response {
+    made.document("functions/anthropic", |config| Json(document(config, Api::Anthropic)).into_response()).await
 }
 
 struct Functions {

@@ -20,6 +20,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::base::json::Twice;
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
 use crate::gateway::{Gateway, Sent, Via, WithId};
@@ -27,7 +28,7 @@ use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
-use crate::surface::body::{Unread, whole};
+use crate::surface::body::{Unread, large};
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
 
@@ -67,7 +68,7 @@ async fn answer<O: Operation>(rest: &Rest, caller: Caller, path: Named, request:
     let Ok(Path(path)) = path else {
         return refused::<O>(rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
     };
-    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
+    match arguments::<O>(rest, &caller, path, request).await.and_then(schema::parse::<O>) {
         Ok(op) => run(rest, caller, op, ()).await,
         Err(error) => refused::<O>(rest, &caller, error).await,
     }
@@ -124,7 +125,12 @@ fn success(body: String) -> Response {
 
 /// Each argument has one place: the path, and for the others the body or, where there is none, the query. Texts of the
 /// query become what the operation's schema says they are.
-async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
+async fn arguments<O: Operation>(
+    rest: &Rest,
+    caller: &Caller,
+    path: HashMap<String, String>,
+    request: Request,
+) -> Result<Map<String, Value>> {
     let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
     let query: Vec<(String, String)> = query.into_owned().collect();
     let mut arguments = Map::new();
@@ -133,7 +139,7 @@ async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request
             let message = format!("Give {} in the body: the query of a {} is not read.", clip(key), request.method());
             return Err(Error::invalid(&clip(key), message));
         }
-        arguments = body::<O>(request).await?;
+        arguments = body::<O>(rest, caller, request).await?;
     } else if !query.is_empty() {
         let schema = schema::kept::<O>();
         for (key, value) in query {
@@ -170,8 +176,9 @@ fn typed(kind: Option<&str>, text: &str) -> Value {
     read.unwrap_or_else(|| Value::from(text))
 }
 
-/// The body's arguments; none when there is no body.
-async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
+/// The body's arguments; none when there is no body. One of more than a few kilobytes is read of those alone who may do
+/// what it asks for.
+async fn body<O: Operation>(rest: &Rest, caller: &Caller, request: Request) -> Result<Map<String, Value>> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
         value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
     });
@@ -179,10 +186,13 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     // Written in escapes, a text that is not English is three times as long.
     let schema = schema::kept::<O>();
     let most = beside + schema::texts(&schema) * 3;
-    let bytes = whole(request.into_body(), most).await.map_err(|unread| match unread {
+    let (parts, body) = request.into_parts();
+    let place = || rest.gateway.body(caller, Some(O::INFO.action));
+    let bytes = large(&parts.headers, body, most, place).await.map_err(|unread| match unread {
         Unread::TooLarge => Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")),
         Unread::Late => Error::new(Code::QueryTimeout, "The body did not arrive in time."),
         Unread::Broken => Error::invalid("body", "The body is damaged or ended early."),
+        Unread::NoPlace(error) => error,
     })?;
     if bytes.is_empty() {
         return Ok(Map::new());
@@ -193,6 +203,11 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     let mut arguments: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|problem| {
         Error::invalid("body", format!("The body is not a JSON object: {}.", clip(&problem.to_string())))
     })?;
+    if let Ok(Twice(Some(name))) = serde_json::from_slice(&bytes) {
+        let name = clip(&name);
+        let message = format!("The body gives {name} twice. Of two values none is guessed: give one.");
+        return Err(Error::invalid(&name, message));
+    }
     // Many clients write null for what they do not give.
     if arguments.values().any(Value::is_null) {
         arguments.retain(|name, value| !(value.is_null() && schema::is_optional(&schema, name)));

@@ -104,7 +104,8 @@ async fn exported(
     Extension(lease): Extension<Lease>,
     request: Request,
 ) -> Response {
-    match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
+    let asked = arguments::<ExportAudit>(&rest, &caller, HashMap::new(), request).await;
+    match asked.and_then(schema::parse::<ExportAudit>) {
         Ok(op) => match export::file(rest.gateway.clone(), caller.clone(), Ground::Token(lease), op).await {
             Ok(response) => response,
             Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),

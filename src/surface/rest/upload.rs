@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use axum::Extension;
-use axum::extract::{FromRequest as _, Multipart, Path, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
@@ -18,7 +18,7 @@ use crate::model::column_change::ColumnChange;
 use crate::model::error::{Error, Result};
 use crate::ops::check_import::CheckImport;
 use crate::ops::import::{IfExists, Import};
-use crate::surface::receive::{Received, Room, receive};
+use crate::surface::receive::{Form, Received, Room, receive};
 
 const FIELDS: [&str; 5] = ["name", "description", "publish", "if_exists", "columns"];
 
@@ -42,14 +42,14 @@ pub(super) async fn upload<O: FromForm>(
     if is_json(request.headers()) {
         return answer::<O>(&rest, caller, Ok(Path(HashMap::new())), request).await;
     }
-    let Ok(multipart) = Multipart::from_request(request, &()).await else {
+    let Some(form) = Form::of(request).await else {
         let message = "Send the files as multipart/form-data, in fields named file; or JSON that names uploads.";
         return refused::<O>(&rest, &caller, Error::invalid("Content-Type", message)).await;
     };
     // What the operator has on this machine already may be as large as it is.
     let most = if caller.proof == Proof::Local { u64::MAX } else { rest.config.limits.budgets.upload_bytes };
     let room = Room { folder: staging.path(), most, fields: &FIELDS };
-    match receive(multipart, room, |_| Ok(())).await.and_then(O::from_form) {
+    match receive(form, room, |_| Ok(())).await.and_then(O::from_form) {
         Ok(op) => run(&rest, caller, op, staging).await,
         Err(error) => {
             // First what came of it: on a full disk the refusal needs room to be recorded.

@@ -6,8 +6,9 @@ use dragoman::gateway::Via;
 use dragoman::model::access::{Role, Scope};
 use dragoman::ops::get_schema::GetSchema;
 use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
+use dragoman::ops::prompt::GetPrompt;
 use dragoman::ops::run_sql::RunSql;
-use dragoman::ops::update_dataset::UpdateDataset;
+use dragoman::ops::update_dataset::{UpdateDataset, Words};
 use serde_json::{Value, json};
 
 use super::{get, sql};
@@ -92,6 +93,7 @@ async fn a_hidden_column_is_nowhere_for_clients() {
             description: None,
             columns: BTreeMap::new(),
             hidden: BTreeMap::from([("BASE_PAY".to_owned(), hidden)]),
+            seen: Words::default(),
         };
         let hidden = as_json(service.gateway.call(&operator, hide(true), Via::new("admin.call")).await).unwrap();
         assert_eq!(hidden["hidden"], json!(["base_pay"]));
@@ -178,7 +180,7 @@ async fn a_hidden_column_is_nowhere_for_clients() {
         service.import(&org, "staff.csv", STAFF.as_bytes(), true).await.unwrap();
         let (_, rows) = sql(&service, &token, json!({ "sql": "FROM staff" })).await;
         tells_nothing("the next version", &rows);
-        let (ann, _) = crate::console::person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+        let (ann, browser) = crate::console::person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
         let console = in_console(&service, &org, ann.id, Role::Contributor);
         let schema = service.gateway.call(&console, GetSchema::of(id.parse().unwrap()), Via::new("console.call")).await;
         let schema = as_json(schema).unwrap();
@@ -187,6 +189,19 @@ async fn a_hidden_column_is_nowhere_for_clients() {
         let run: RunSql = serde_json::from_value(json!({ "sql": "SELECT sum(base_pay) FROM staff" })).unwrap();
         let ran = as_json(service.gateway.call(&console, run, Via::new("console.call")).await).unwrap();
         assert!(ran.to_string().contains(PAYROLL), "{ran}");
+
+        // But what the console hands out for a client, and a command, say what a client sees.
+        let (_, told) = get(&service, &token, "/prompt").await;
+        assert!(told["prompt"].as_str().unwrap().contains("\"people\""), "the rest of the ontology is told: {told}");
+        for caller in [&console, &operator] {
+            let handed_out = service.gateway.call(caller, GetPrompt {}, Via::new("console.call")).await;
+            assert_eq!(as_json(handed_out).unwrap()["prompt"], told["prompt"]);
+        }
+        for guide in ["prompt", "custom-gpt"] {
+            let page = browser.get(&format!("/w/acme/connect/{guide}")).await.text().await.unwrap();
+            assert!(page.contains("grade VARCHAR") && !page.contains("payroll"), "{page}");
+            tells_nothing(guide, &page.into());
+        }
 
         // Shown again, it is there again.
         service.gateway.call(&operator, hide(false), Via::new("admin.call")).await.unwrap();

@@ -195,7 +195,7 @@ async fn versions_are_for_who_may_write_and_hidden_columns_stay_hidden() {
         }
         let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
         let page = format!("/w/acme/datasets/{id}");
-        let hide = [("title", ""), ("description", ""), ("box:secret", "1"), ("hidden:secret", "1")];
+        let hide = [("title", ""), ("description", ""), ("hidden:secret", "1")];
         assert_eq!(send(&browser, &page, "describe", &hide).await.status(), 303);
         import(&service, &org, "t.csv", b"n\n2\n").await;
         let kept = list(&service, &client, &id).await;

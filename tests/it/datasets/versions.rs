@@ -6,7 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dragoman::app::App;
+use dragoman::base::clock::Clock;
+use dragoman::base::id::Id;
+use dragoman::config::Config;
 use dragoman::model::access::Role;
+use dragoman::model::org::Org;
+use dragoman::store::Db;
 use serde_json::json;
 
 use super::{get, import, sql, until, versions};
@@ -132,13 +138,51 @@ async fn what_a_dead_process_left_is_gone_after_the_next_start() {
     let orphan = current.with_file_name("0190a3c2-0000-7000-8000-000000000000.duckdb");
     let nameless = workspace.join("tables/0190a3c2-0000-7000-8000-000000000001/v.duckdb");
     let staged = workspace.join("staging/import-x/table.duckdb");
-    for left in [&orphan, &nameless, &staged] {
+    // Of a workspace that was made after the backup from which these metadata are.
+    let unknown = Id::<Org>::new(&Clock::system());
+    let newer = data.path().join(format!("workspaces/{unknown}/tables/0190a3c2-0000-7000-8000-000000000002/v.duckdb"));
+    for left in [&orphan, &nameless, &staged, &newer] {
         std::fs::create_dir_all(left.parent().unwrap()).unwrap();
         std::fs::copy(&current, left).unwrap();
     }
     let service = Service::with(&settings).await;
     assert!(current.exists() && !orphan.exists() && !nameless.exists() && !staged.exists());
+    service.gateway.renew_once().await.unwrap();
+    assert!(newer.exists(), "what is of a workspace that is not known is nobody's to remove");
     let (_, answer) = sql(&service, &token, json!({ "sql": "SELECT max(v), count(*) FROM t" })).await;
     assert_eq!(answer["rows"], json!([[4, 204]]), "{answer}");
     assert_eq!(get(&service, &token, &format!("/datasets/{id}/schema")).await.1["row_count"], 204);
+}
+
+/// As where DATABASE_URL is forgotten, or the metadata are not restored yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_with_other_metadata_is_refused_and_nothing_in_it_is_touched() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = [("DRAGOMAN_DATA_DIR", data.path().to_str().unwrap())];
+    let service = Service::with(&settings).await;
+    let org = service.workspace("acme").await;
+    let id = import(&service, &org, "t.csv", &content(4)).await;
+    let current = versions(&service, &org, &id).remove(0);
+    let token = service.token(&org).await;
+    service.stop().await;
+
+    let metadata = Db::file(data.path());
+    let aside = metadata.with_extension("aside");
+    std::fs::rename(&metadata, &aside).unwrap();
+    let config =
+        || Config::read(|name| (name == "DRAGOMAN_DATA_DIR").then(|| data.path().display().to_string())).unwrap();
+    // The second time there are metadata, which are as empty.
+    for _ in 0..2 {
+        let refused = App::open(config(), Clock::system()).await.err().unwrap().to_string();
+        assert!(refused.contains("these are not the metadata of this folder"), "{refused}");
+        assert!(current.exists());
+    }
+    for made in ["sqlite", "sqlite-wal", "sqlite-shm"] {
+        drop(std::fs::remove_file(metadata.with_extension(made)));
+    }
+    std::fs::rename(&aside, &metadata).unwrap();
+    let service = Service::with(&settings).await;
+    let (_, answer) = sql(&service, &token, json!({ "sql": "SELECT count(*) FROM t" })).await;
+    assert_eq!(answer["rows"], json!([[204]]), "{answer}");
+    service.stop().await;
 }

@@ -76,6 +76,42 @@ fn an_account_that_was_taken_is_disconnected_before_it_is_given_back() {
     assert!(["suspend", "password", "reset-factors", "disconnect", "resume"].map(at).is_sorted());
 }
 
+/// The second backup is not laid into the first, and each is restored as it was made; where the folder is a link, what
+/// it leads to is copied.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_backup_is_restored_as_it_was_made() {
+    let page = Page::read(&root().join("docs/backup.md"));
+    let blocks = page.blocks().into_iter().filter(|block| block.language == "sh");
+    let followed = blocks.map(|block| block.text).collect::<Vec<_>>().join("\n");
+    let desk = Desk::new();
+    desk.open("acme").await;
+    desk.shell(STOP, &[]).await;
+    desk.shell("mkdir disk\nmv data disk/\nln -s disk/data data\n", &[]).await;
+    for mark in ["first", "second"] {
+        desk.shell(&format!("echo {mark} > data/mark\n{followed}test \"$(cat data/mark)\" = {mark}\n"), &[]).await;
+    }
+    let copies = desk.shell("cat backup-*/data/mark\n", &[]).await;
+    assert_eq!(copies, "first\nsecond\n");
+}
+
+/// Also behind many rows of others.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_leaked_token_asked_is_found() {
+    let page = Page::read(&root().join("docs/incidents.md"));
+    let look = page.blocks().into_iter().find(|block| block.text.contains("admin audit list")).unwrap().text;
+    let desk = Desk::new();
+    let values = desk.open("acme").await;
+    let calls = "ask() { curl -sS --fail-with-body -o asked -H \"Authorization: Bearer $1\" \
+                     $SERVICE/api/v1/ext/datasets; }\n\
+                 ask \"$TOKEN\"\n\
+                 OTHER=$(dragoman --json admin token create --workspace acme --label other --scopes ext:datasets)\n\
+                 OTHER=$(echo \"$OTHER\" | jq -r .token)\n\
+                 for _ in $(seq 201); do ask \"$OTHER\"; done\n";
+    let said = desk.shell(&format!("{calls}{look}"), &values).await;
+    let (_, id) = values.iter().find(|(name, _)| name == "ID").unwrap();
+    assert!(said.contains(&format!("token:{id}")), "{said}");
+}
+
 const PASSWORD: &str = "correct horse battery";
 const REDIRECT: &str = "http://127.0.0.1:43210/callback";
 /// PKCE (RFC 7636 appendix B).

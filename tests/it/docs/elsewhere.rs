@@ -3,7 +3,7 @@
 use super::written;
 
 /// Page, how the block begins, reason.
-const ELSEWHERE: [(&str, &str, &str); 11] = [
+const ELSEWHERE: [(&str, &str, &str); 12] = [
     ("README.md", "tests/run", "it would run itself"),
     ("README.md", "export DUCKDB_LIB_DIR", "it builds the whole program another way"),
     ("README.md", "claude mcp add", "the client is another maker's; the command is held by tests/it/connect"),
@@ -18,6 +18,7 @@ const ELSEWHERE: [(&str, &str, &str); 11] = [
         "needs a PostgreSQL server of the reader's; tests/it/sources runs it",
     ),
     ("docs/backup.md", "pg_dump", "needs a PostgreSQL server of the reader's"),
+    ("docs/backup.md", "dropdb", "needs a PostgreSQL server of the reader's"),
     ("docs/architecture.md", "tests/run", "it would run itself"),
 ];
 

@@ -16,6 +16,8 @@ use tokio::sync::Notify;
 pub enum Answer {
     /// A whole answer: the object that was asked for.
     Object(Value),
+    /// As before, when it is told to.
+    Held(Arc<Notify>, Value),
     /// A whole answer in free text.
     Text(&'static str),
     /// A whole answer whose text ends in the middle, as providers say it.
@@ -106,6 +108,10 @@ async fn answer(State(provider): State<Provider>, uri: Uri, headers: HeaderMap, 
     };
     let body = match next {
         Answer::Object(object) => finished(object.to_string(), Some(object), ("stop", "tool_use")),
+        Answer::Held(told, object) => {
+            told.notified().await;
+            finished(object.to_string(), Some(object), ("stop", "tool_use"))
+        }
         Answer::Text(text) => finished(text.into(), None, ("stop", "end_turn")),
         Answer::CutOff => finished("{\"plan\": {\"meas".into(), None, ("length", "max_tokens")),
         Answer::Refusal => {

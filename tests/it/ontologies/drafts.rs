@@ -1,13 +1,18 @@
 //! Drafts: with what a server declares, with what people wrote, and in the words of a language model.
 
+use std::sync::Arc;
+
 use dragoman::engine::ontology::read::read;
 use dragoman::identity::workspace_settings::Change;
 use dragoman::model::access::Role;
 use dragoman::model::ontology::{Confidence, Field, Ontology};
 use dragoman::model::org::Egress;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
+use crate::console::{person, send, token};
 use crate::models::provider::{Answer, Provider};
+use crate::site::field;
 use crate::sources::{OPEN, Ready, Shop};
 use crate::support::service::{Service, json_of};
 
@@ -263,6 +268,52 @@ async fn a_language_model_adds_words_to_a_draft_and_nothing_else() {
     let refused = draft(true).await;
     assert_eq!(ontology(&refused), plain);
     assert!(refused["notes"].to_string().contains("the model declined to answer"), "{refused}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_saved_while_a_draft_is_made_anew_is_not_written_over() {
+    let told = Arc::new(Notify::new());
+    let answer = json!({ "description": "A stay.", "synonyms": [], "fields": [] });
+    let provider = Provider::start(vec![Answer::Held(told.clone(), answer)]).await;
+    let service = Service::with(&[
+        ("DRAGOMAN_LLM_PROVIDER", "openai"),
+        ("DRAGOMAN_LLM_URL", &provider.url),
+        ("DRAGOMAN_LLM_API_KEY", crate::models::KEY),
+        ("DRAGOMAN_LLM_MODEL", "model-1"),
+    ])
+    .await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "visits.csv", b"visit_id,minutes\n1,30\n2,40\n", true).await.unwrap();
+    let change = Change { llm_egress: Some(Egress::Allowed), ..Change::default() };
+    service.identity.change_settings(org.id, None, change).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let (_, made) = service.manage(&admin, "POST", "/ontologies/draft", Some(json!({ "name": "hospital" }))).await;
+    let text = made["text"].as_str().unwrap();
+    let (_, saved) = service.manage(&admin, "POST", "/ontologies", Some(json!({ "text": text }))).await;
+    let id = saved["ontology"]["ontology_id"].as_str().unwrap_or_else(|| panic!("{saved}"));
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let edit = format!("/w/acme/ontologies/{id}/edit");
+
+    // A colleague saves while the model thinks about the draft.
+    let draft = async { send(&ann, &edit, "anew", &[("improve", "1")]).await.text().await.unwrap() };
+    let theirs = format!("# Theirs.\n{text}");
+    let colleague = async {
+        provider.arrived.notified().await;
+        let body = json!({ "text": theirs, "version": 1 });
+        let (status, saved) = service.manage(&admin, "PUT", &format!("/ontologies/{id}"), Some(body)).await;
+        assert_eq!(status, 200, "{saved}");
+        told.notify_one();
+    };
+    let (drafted, ()) = tokio::join!(draft, colleague);
+    assert!(drafted.contains("made from version 1") && field(&drafted, "version") == "1", "{drafted}");
+    let csrf = token(&drafted);
+    let form = [("csrf", csrf.as_str()), ("version", "1"), ("text", text)];
+    let refused = ann.post(&edit, &form).await;
+    assert_eq!(refused.status(), 422);
+    assert!(refused.text().await.unwrap().contains("Somebody saved version 2 meanwhile."));
+    let (_, kept) = service.manage(&admin, "GET", &format!("/ontologies/{id}/text"), None).await;
+    assert_eq!(kept["text"], theirs.as_str(), "{kept}");
     service.stop().await;
 }
 

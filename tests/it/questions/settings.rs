@@ -6,7 +6,7 @@ use dragoman::model::run::Memory;
 use serde_json::{Value, json};
 
 use super::Bakery;
-use crate::console::{person, token};
+use crate::console::{person, token, was};
 use crate::support::service::{Service, json_of};
 
 async fn set(bakery: &Bakery, change: Value) -> (u16, Value) {
@@ -158,10 +158,11 @@ async fn the_page_shows_and_keeps_what_is_set() {
     let org = service.workspace("ours").await;
     let (user, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let page = browser.get("/account/questions").await.text().await.unwrap();
-    let (csrf, workspace) = (token(&page), org.id.to_string());
+    let (csrf, workspace, nothing) = (token(&page), org.id.to_string(), was(&page));
     let form = [
         ("csrf", csrf.as_str()),
         ("workspace", workspace.as_str()),
+        ("was", nothing.as_str()),
         ("period", "this year"),
         ("words", "High value: revenue over 10\nold: 7"),
         ("built_in", "1"),
@@ -180,7 +181,9 @@ async fn the_page_shows_and_keeps_what_is_set() {
     let page = browser.get("/account/questions").await.text().await.unwrap();
     assert!(page.contains("high value: revenue over 10\nold: 7\n") && page.contains("value=\"this year\""), "{page}");
 
-    let wrong = [("csrf", csrf.as_str()), ("workspace", &workspace), ("period", "whenever"), ("words", "old: 8")];
+    let was = was(&page);
+    let own = [("csrf", csrf.as_str()), ("workspace", &workspace), ("was", &was)];
+    let wrong = [own.as_slice(), &[("period", "whenever"), ("words", "old: 8")]].concat();
     let refused = browser.post("/account/questions", &wrong).await;
     assert_eq!(refused.status(), 422);
     let page = refused.text().await.unwrap();
@@ -190,10 +193,23 @@ async fn the_page_shows_and_keeps_what_is_set() {
     let other = service.workspace("theirs").await.id.to_string();
     let foreign = [("csrf", csrf.as_str()), ("workspace", &other), ("period", "this year"), ("words", "")];
     assert_eq!(browser.post("/account/questions", &foreign).await.status(), 400);
-    let fewer = [("csrf", csrf.as_str()), ("workspace", &workspace), ("period", ""), ("words", "old: 8")];
-    browser.post("/account/questions", &fewer).await;
-    let now = serde_json::to_value(service.identity.user_settings(user.id, org.id).await.unwrap()).unwrap();
-    assert_eq!(now, json!({ "dataAgent": { "oldThreshold": 8.0 } }));
+    let fewer = [own.as_slice(), &[("period", ""), ("words", "old: 8")]].concat();
+    assert_eq!(browser.post("/account/questions", &fewer).await.status(), 303);
+    let kept = async || serde_json::to_value(service.identity.user_settings(user.id, org.id).await.unwrap()).unwrap();
+    assert_eq!(kept().await, json!({ "dataAgent": { "oldThreshold": 8.0 } }));
+
+    // A page of before takes back nothing that was set since, as here that no language model reads the questions.
+    let old = [("csrf", csrf.as_str()), ("workspace", &workspace), ("was", r#"{"oldThreshold":8.0}"#)];
+    let built_in = [old.as_slice(), &[("words", "old: 8\nnew: 9"), ("built_in", "1")]].concat();
+    let period = [old.as_slice(), &[("words", "old: 8"), ("period", "this year")]].concat();
+    for form in [built_in, period] {
+        assert_eq!(browser.post("/account/questions", &form).await.status(), 303);
+    }
+    let agent = json!({ "defaultTimePeriod": "this year", "defaultProvider": "built_in", "oldThreshold": 8.0,
+                        "newThreshold": 9.0 });
+    assert_eq!(kept().await, json!({ "dataAgent": agent }));
+    let silent = browser.post("/account/questions", &[("csrf", csrf.as_str()), ("workspace", &workspace)]).await;
+    assert_eq!((silent.status().as_u16(), kept().await["dataAgent"] == agent), (422, true));
     service.stop().await;
 }
 

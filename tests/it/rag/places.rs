@@ -6,7 +6,7 @@ use dragoman::model::access::Role;
 
 use super::sites::{Site, page};
 use super::sync::{FIRST, Shop, counts};
-use crate::console::{person, send};
+use crate::console::{person, send, send_from};
 use crate::site::Browser;
 use crate::support::s3::{KEY, REGION, S3, SECRET};
 use crate::support::service::Service;
@@ -118,5 +118,32 @@ async fn a_person_begins_it_on_the_page_of_documents() {
     assert_eq!(counts(&shop.ended("handbook").await), [1, 0, 0, 0, 2]);
     assert_eq!(send(&ann, at, "unfollow", &[("name", "handbook")]).await.status(), 303);
     assert!(!page().await.contains("Bring it up now"));
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_else_began_meanwhile_stays() {
+    let (handbook, rules) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(handbook.path().join("a.md"), "# A\n\nOne.\n").unwrap();
+    fs::write(rules.path().join("b.md"), "# B\n\nAnother.\n").unwrap();
+    let given = format!("acme/handbook={},acme/rules={}", handbook.path().display(), rules.path().display());
+    let shop = Shop::open(Service::with(&[("DRAGOMAN_SYNC_FOLDERS", given.as_str())]).await, FIRST).await;
+    let (_, ann) = person(&shop.service, "ann@example.com", &[(&shop.org, Role::Contributor)]).await;
+    let (_, bob) = person(&shop.service, "bob@example.com", &[(&shop.org, Role::Contributor)]).await;
+    let at = "/w/acme/follow";
+    let old = ann.get(at).await.text().await.unwrap();
+    let handbook = [("name", "texts"), ("folder", "handbook"), ("every_minutes", "60")];
+    assert_eq!(send(&bob, at, "keep-folder", &handbook).await.status(), 303);
+    shop.ended("texts").await;
+    let refused = send_from(&old, &ann, at, "keep-folder", &[("name", "texts"), ("folder", "rules")]).await;
+    assert_eq!(refused.status(), 422);
+    let refused = refused.text().await.unwrap();
+    for part in ["texts follows the folder handbook already.", "Each file of the folder <bdi>handbook</bdi>"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    // Who sees that it follows the folder may say how often.
+    assert_eq!(send(&ann, at, "keep-folder", &[("name", "texts"), ("folder", "handbook")]).await.status(), 303);
+    assert_eq!(shop.ended("texts").await["state"], "done");
+    assert!(ann.get(at).await.text().await.unwrap().contains("Each file of the folder <bdi>handbook</bdi>"));
     shop.service.stop().await;
 }

@@ -495,7 +495,7 @@ async fn a_person_begins_it_on_the_page_of_the_table() {
     assert_eq!(send(&ann, &page, "bring", &[("name", "faq")]).await.status(), 422, "no form of this page");
 
     // What clients do not see is not offered: they would see it in the documents.
-    assert_eq!(send(&ann, &page, "describe", &[("box:body", "1"), ("hidden:body", "1")]).await.status(), 303);
+    assert_eq!(send(&ann, &page, "describe", &[("title", ""), ("hidden:body", "1")]).await.status(), 303);
     let shown = ann.get(&page).await.text().await.unwrap();
     assert!(
         !shown.contains(r#"name="text" value="body""#) && shown.contains(r#"name="text" value="title""#),

@@ -11,7 +11,7 @@ use dragoman::model::dataset::Dataset;
 use dragoman::model::org::Org;
 use dragoman::ops::delete_dataset::DeleteDataset;
 use dragoman::ops::publish::Publish;
-use dragoman::ops::update_dataset::UpdateDataset;
+use dragoman::ops::update_dataset::{UpdateDataset, Words};
 use dragoman::store;
 use dragoman::store::Backend;
 use serde_json::json;
@@ -205,6 +205,7 @@ async fn what_a_task_came_to_is_shown_for_as_long_as_its_data_are_and_erased_wit
             description: None,
             columns: BTreeMap::new(),
             hidden: BTreeMap::from([("pay".to_owned(), hidden)]),
+            seen: Words::default(),
         };
         change(&service, &org, hide(true)).await;
         refused().await;

@@ -1,5 +1,7 @@
 //! `/account/questions`: how the person's questions are read where they leave something open, in each workspace.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
@@ -13,11 +15,14 @@ use crate::model::preferences::{DataAgent, Provider, Threshold, key};
 use crate::ops::user_settings;
 use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::form::Params;
+use crate::surface::console::was::{self, changed};
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::{AuditEvent, Web};
 
 const PURPOSE: &str = "account.settings";
+/// A form has the settings twice: as its page showed them, and as they are to be.
+const SIZE: Size = Size { bytes: 2 * Size::SHORT.bytes, ..Size::SHORT };
 
 #[derive(Template)]
 #[template(path = "account_questions.html", config = "src/surface/askama.toml")]
@@ -34,6 +39,8 @@ struct Form {
     /// The workspace's.
     name: String,
     problem: String,
+    /// What it was made from.
+    was: String,
     period: String,
     /// A line for each: the words, a colon, what they stand for.
     words: String,
@@ -41,19 +48,20 @@ struct Form {
 }
 
 impl Form {
-    fn of(org: Org, agent: &DataAgent) -> Self {
+    fn of(org: Org, agent: &DataAgent) -> Result<Self> {
         let line = |(term, threshold): (String, &Threshold)| match threshold {
             Threshold::Number(number) => format!("{term}: {number}\n"),
             Threshold::Condition(condition) => format!("{term}: {condition}\n"),
         };
-        Self {
+        Ok(Self {
             org: org.id,
             name: org.name,
             problem: String::new(),
-            period: agent.default_time_period.as_deref().unwrap_or_default().replace('_', " "),
+            was: was::shown(agent)?,
+            period: period(agent),
             words: agent.terms().map(line).collect(),
-            built_in: agent.default_provider == Some(Provider::BuiltIn),
-        }
+            built_in: is_built_in(agent),
+        })
     }
 
     fn read(org: Org, params: &Params) -> Self {
@@ -62,28 +70,46 @@ impl Form {
             org: org.id,
             name: org.name,
             problem: String::new(),
+            was: text("was"),
             period: text("period"),
             words: text("words"),
             built_in: params.get("built_in").is_some(),
         }
     }
 
-    /// What has to change for the settings to be as in the form.
-    fn change(&self, before: &DataAgent) -> Result<Map<String, Value>> {
-        let mut change: Map<String, Value> = before.thresholds.keys().map(|key| (key.clone(), Value::Null)).collect();
+    /// What the form changes of what its page showed.
+    fn change(&self, was: &DataAgent) -> Result<Map<String, Value>> {
+        let mut now = BTreeMap::new();
         for line in self.words.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let wrong = || Error::invalid("words", format!("“{line}”: expected words, a colon, and a condition."));
             let (term, condition) = line.split_once(':').ok_or_else(wrong)?;
             let condition = condition.trim();
-            let value = condition.parse::<f64>().ok().filter(|number| number.is_finite());
-            let value = value.map_or_else(|| Value::from(condition), Value::from);
-            change.insert(key(term).ok_or_else(wrong)?, value);
+            let number = condition.parse::<f64>().ok().filter(|number| number.is_finite());
+            let threshold = number.map_or_else(|| Threshold::Condition(condition.to_owned()), Threshold::Number);
+            now.insert(key(term).ok_or_else(wrong)?, threshold);
         }
-        let period = self.period.trim();
-        change.insert("defaultTimePeriod".into(), if period.is_empty() { Value::Null } else { period.into() });
-        change.insert("defaultProvider".into(), if self.built_in { "built_in".into() } else { Value::Null });
+        let gone = was.thresholds.keys().filter(|key| !now.contains_key(*key)).map(|key| (key.clone(), Value::Null));
+        let mut change: Map<String, Value> = gone.collect();
+        for (key, threshold) in now.into_iter().filter(|(key, threshold)| was.thresholds.get(key) != Some(threshold)) {
+            change.insert(key, serde_json::to_value(threshold).map_err(Error::internal)?);
+        }
+        if let Some(period) = changed(self.period.trim().to_owned(), &period(was)) {
+            change.insert("defaultTimePeriod".into(), if period.is_empty() { Value::Null } else { period.into() });
+        }
+        if let Some(built_in) = changed(self.built_in, &is_built_in(was)) {
+            change.insert("defaultProvider".into(), if built_in { "built_in".into() } else { Value::Null });
+        }
         Ok(change)
     }
+}
+
+/// The time of questions without one, as the form shows it.
+fn period(agent: &DataAgent) -> String {
+    agent.default_time_period.as_deref().unwrap_or_default().replace('_', " ")
+}
+
+fn is_built_in(agent: &DataAgent) -> bool {
+    agent.default_provider == Some(Provider::BuiltIn)
 }
 
 /// `GET /account/questions`.
@@ -99,7 +125,8 @@ pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery,
 
 /// `POST /account/questions`.
 pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
+    let form = Visit::form_within(&web, &door.session, door.context, PURPOSE, request, SIZE);
+    let (visit, params) = match form.await {
         Ok(form) => form,
         Err(response) => return response,
     };
@@ -110,7 +137,7 @@ pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Respo
     let user = visit.person.user.id;
     let mut target = String::new();
     let saved = async {
-        let change = form.change(&web.identity.user_settings(user, form.org).await?.data_agent)?;
+        let change = form.change(&was::of(&params)?)?;
         target = change.keys().map(String::as_str).collect::<Vec<_>>().join(" ");
         user_settings::change(&web.identity, user, form.org, &change).await
     };
@@ -143,7 +170,7 @@ async fn page(web: &Web, visit: &Visit, status: StatusCode, saved: bool, sent: O
     let mut forms = Vec::new();
     for membership in web.identity.memberships(user).await? {
         let settings = web.identity.user_settings(user, membership.org.id).await?;
-        forms.push(Form::of(membership.org, &settings.data_agent));
+        forms.push(Form::of(membership.org, &settings.data_agent)?);
     }
     if let Some(sent) = sent
         && let Some(own) = forms.iter_mut().find(|form| form.org == sent.org)

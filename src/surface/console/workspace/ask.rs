@@ -25,7 +25,7 @@ use crate::ops::questions::{Asked, ListQuestions};
 use crate::ops::run_sql::{self, RunSql};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::{Frame, Tab};
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/ask";
@@ -161,7 +161,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 
 /// `POST`: the statement, the question or the query.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit_document(&console, door, path, PAGE, request).await {
+    let sent = Room::submit_long::<RunSql>(&console, door, path, PAGE, request, Size::LONG);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };
@@ -310,7 +311,8 @@ async fn lately(room: &Room<'_>) -> Result<Response> {
 
 /// `POST /ask/csv`: the rows of a statement as a file; those of an answer by the statement that it was made with.
 pub async fn csv(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit_document(&console, door, path, CSV, request).await {
+    let sent = Room::submit_long::<ExportSql>(&console, door, path, CSV, request, Size::LONG);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };

@@ -17,7 +17,7 @@ use crate::ops::import::Import;
 use crate::ops::uploads::{DeleteUpload, ListUploads};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 
 pub(super) const PAGE: &str = "/check";
@@ -184,7 +184,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 /// `POST`: looks again with what is corrected, imports, or throws the files away. The script gets JSON.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let headers = request.headers().clone();
-    let (room, params) = match Room::submit_document(&console, door, path, PAGE, request).await {
+    let sent = Room::submit_long::<Import>(&console, door, path, PAGE, request, Size::LONG);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };

@@ -20,13 +20,14 @@ use crate::model::sync::{Origin, State as Run};
 use crate::model::version::{How, Version};
 use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;
-use crate::ops::get_schema::{GetSchema, Schema};
+use crate::ops::get_schema::{DescribedColumn, GetSchema, Schema};
 use crate::ops::preview_rows::PreviewRows;
 use crate::ops::publish::Publish;
-use crate::ops::update_dataset::UpdateDataset;
+use crate::ops::update_dataset::{UpdateDataset, Words};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::{Frame, Tab};
-use crate::surface::form::Params;
+use crate::surface::console::was::{self, changed};
+use crate::surface::form::{Params, Size};
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/datasets/{id}";
@@ -35,9 +36,8 @@ const PAGE: &str = "/datasets/{id}";
 const ROWS: u32 = 10;
 /// What begins the name of a field for a column's description.
 const COLUMN: &str = "column:";
-/// What begins the names of the fields that say whether clients see a column, and of the one that says that it is asked.
+/// What begins the name of the box that hides a column from clients.
 const HIDDEN: &str = "hidden:";
-const BOX: &str = "box:";
 
 /// What stands above every page of one dataset.
 pub(super) struct Head {
@@ -73,6 +73,13 @@ impl Head {
     }
 }
 
+/// A column, and what its fields say.
+struct Column {
+    described: DescribedColumn,
+    description: String,
+    hide: bool,
+}
+
 #[derive(Template)]
 #[template(path = "dataset.html", config = "src/surface/askama.toml")]
 struct DatasetPage {
@@ -80,6 +87,12 @@ struct DatasetPage {
     head: Head,
     here: String,
     csrf: String,
+    /// What the form was made from.
+    was: String,
+    /// As they stand in the form.
+    title: String,
+    description: String,
+    columns: Vec<Column>,
     schema: Schema,
     /// The first rows of a table, where they can be read.
     rows: Option<Shown>,
@@ -122,7 +135,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 /// `POST`: publication, descriptions, and the deletion.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let id = id(&path);
-    let (room, params) = match Room::submit_document(&console, door, path, PAGE, request).await {
+    let sent = Room::submit_long::<UpdateDataset>(&console, door, path, PAGE, request, Size::LONG);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };
@@ -138,19 +152,57 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
+/// What the form for words says of a dataset as it is.
+fn shown(schema: &Schema) -> Words {
+    let of = |described: &DescribedColumn| (described.column.name.clone(), described.column.description.clone());
+    let hidden = |described: &DescribedColumn| (described.column.name.clone(), described.hidden);
+    Words {
+        title: Some(schema.title.clone()),
+        description: Some(schema.description.clone()),
+        columns: schema.columns.iter().map(of).collect(),
+        hidden: schema.columns.iter().map(hidden).collect(),
+    }
+}
+
+/// What the page of a form showed, and what the form changes of it; `None` for a form without words.
+fn said(params: &Params) -> Result<Option<(Words, Words)>> {
+    if !params.pairs().any(|(name, _)| name == "title") {
+        return Ok(None);
+    }
+    let was: Words = was::of(params)?;
+    // As fields give back what they showed: with breaks of lines of their own, or without any.
+    let lines = |text: Option<&str>| text.unwrap_or("").replace("\r\n", "\n");
+    let line = |text: Option<&str>| text.unwrap_or("").replace(['\r', '\n'], "");
+    // An empty field takes back what was written.
+    let column = |(name, text): (&str, &str)| {
+        let name = name.strip_prefix(COLUMN)?;
+        let text = line(Some(text));
+        let is_new = was.columns.get(name).is_none_or(|was| line(Some(was.as_str())) != text);
+        is_new.then(|| (name.to_owned(), text))
+    };
+    // A box that is not ticked is not sent.
+    let boxed = |(name, was): (&String, &bool)| {
+        let hide = changed(params.get(&format!("{HIDDEN}{name}")).is_some(), was)?;
+        Some((name.clone(), hide))
+    };
+    let new = Words {
+        title: changed(line(params.get("title")), &line(was.title.as_deref())),
+        description: changed(lines(params.get("description")), &lines(was.description.as_deref())),
+        columns: params.pairs().filter_map(column).collect(),
+        hidden: was.hidden.iter().filter_map(boxed).collect(),
+    };
+    Ok(Some((was, new)))
+}
+
 /// Keeps what a form says the data are, and which columns are hidden.
 async fn describe(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<()> {
-    let text = |name: &str| Some(params.get(name).unwrap_or("").replace("\r\n", "\n"));
-    // An empty field takes back what was written.
-    let column = |(name, text): (&str, &str)| Some((name.strip_prefix(COLUMN)?.to_owned(), text.to_owned()));
-    let columns = params.pairs().filter_map(column).collect();
-    // A box that is not ticked is not sent: the form says which columns it has boxes for.
-    let boxed = params.pairs().filter_map(|(name, _)| name.strip_prefix(BOX));
-    let hidden = boxed.map(|name| (name.to_owned(), params.get(&format!("{HIDDEN}{name}")).is_some())).collect();
-    let (title, description) = (text("title"), text("description"));
-    let op = UpdateDataset { dataset_id, title, description, columns, hidden };
-    room.ask(op).await?;
-    Ok(())
+    match said(params)? {
+        Some((seen, new)) if new != Words::default() => {
+            let Words { title, description, columns, hidden } = new;
+            room.ask(UpdateDataset { dataset_id, title, description, columns, hidden, seen }).await.map(drop)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Does what a form says; gives the page that follows.
@@ -159,9 +211,7 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
         Some("publish") => {
             let externally_queryable = params.get("published") == Some("1");
             // What was typed on the page and not saved yet comes along.
-            if params.pairs().any(|(name, _)| name == "title") {
-                describe(room, dataset_id, params).await?;
-            }
+            describe(room, dataset_id, params).await?;
             room.ask(Publish { dataset_id, externally_queryable }).await?;
             Ok(room.here())
         }
@@ -209,7 +259,8 @@ async fn page(
     problem: &str,
     sent: Option<&Sent<'_>>,
 ) -> Result<Response> {
-    let schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
+    let mut schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
+    let was = was::shown(&shown(&schema))?;
     let mut problem = problem.to_owned();
     let rows = match schema.r#type {
         Kind::Documents => None,
@@ -234,11 +285,23 @@ async fn page(
         Some(_) => room.console.web.identity.members(room.caller.org).await?,
         None => Vec::new(),
     };
+    // What was typed and refused stays in the form.
+    let typed = sent.and_then(|sent| said(sent.params).ok().flatten()).map(|(_, new)| new).unwrap_or_default();
+    let column = |described: DescribedColumn| {
+        let name = &described.column.name;
+        let description = typed.columns.get(name).unwrap_or(&described.column.description).clone();
+        let hide = typed.hidden.get(name).copied().unwrap_or(described.hidden);
+        Column { described, description, hide }
+    };
     let page = DatasetPage {
         frame: room.frame_below("").await?,
         head: Head::of(room, &schema),
         here: room.here(),
         csrf: room.csrf(),
+        was,
+        columns: std::mem::take(&mut schema.columns).into_iter().map(column).collect(),
+        title: typed.title.unwrap_or_else(|| schema.title.clone()),
+        description: typed.description.unwrap_or_else(|| schema.description.clone()),
         rows,
         open: room.membership.org.connectivity_enabled,
         role: room.membership.role,

@@ -2,7 +2,7 @@
 //! `upload.js`, which shows how far they are and asks before it replaces anything.
 
 use askama::Template;
-use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::ops::import::{self, IfExists, Import, Staged};
 use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::Frame;
 use crate::surface::html;
-use crate::surface::receive::{self, Received, receive};
+use crate::surface::receive::{self, Form, Received, receive};
 
 pub(super) const PAGE: &str = "/import";
 const FIELDS: [&str; 3] = ["csrf", "name", "if_exists"];
@@ -113,15 +113,15 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
 async fn taken(room: &Room<'_>, headers: &HeaderMap, request: Request) -> Result<Option<Outcome>> {
     // Rights and a place first: nobody without them makes us write a byte.
     let staging = room.console.gateway.staging(&room.caller)?;
-    let multipart = Multipart::from_request(request, &()).await;
-    let multipart = multipart.map_err(|_| Error::invalid("Content-Type", "Send the files as multipart/form-data."))?;
+    let form = Form::of(request).await;
+    let form = form.ok_or_else(|| Error::invalid("Content-Type", "Send the files as multipart/form-data."))?;
     let web = &room.console.web;
     let purpose = purpose(&room.membership.org.slug, PAGE);
     let is_ours = |received: &Received| room.visit.has_sent(web, headers, &purpose, received.get("csrf"));
     let most = web.config.limits.budgets.upload_bytes;
     let place = receive::Room { folder: staging.path(), most, fields: &FIELDS };
     let ours = |received: &Received| if is_ours(received) { Ok(()) } else { Err(not_ours()) };
-    let received = match receive(multipart, place, ours).await {
+    let received = match receive(form, place, ours).await {
         Err(error) if error.details == not_ours().details => return Ok(None),
         received => received?,
     };

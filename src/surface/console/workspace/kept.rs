@@ -136,7 +136,7 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Option<Id<Dataset>>, par
             let every_minutes = every(params, "every")?;
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
             // What filters ask for is said by programs alone.
-            let rest = SetSync::default();
+            let rest = SetSync { begins: true, ..SetSync::default() };
             let set = SetSync { name, table, key, title, text, changed, markdown, every_minutes, ..rest };
             room.ask(set).await.map(drop)
         }

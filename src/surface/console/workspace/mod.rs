@@ -27,8 +27,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{FromRef, Path, Request};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::de::DeserializeOwned;
 
@@ -39,7 +40,7 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::user::Membership;
 use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::form::{Params, Size};
+use crate::surface::form::{FormError, Params, Size};
 use crate::surface::html;
 use crate::surface::web::Web;
 
@@ -107,19 +108,42 @@ impl<'a> Room<'a> {
         Ok((Self::find(console, visit, &path, page).await?, params))
     }
 
-    /// As [`Room::submit`], for a form that may hold a document.
-    async fn submit_document(
+    /// As [`Room::submit`], for a form that asks for `O` and may hold more. It is read of members alone.
+    async fn submit_long<O: Operation>(
         console: &'a Console,
         door: Door,
         Path(path): Slug,
         page: &'static str,
         request: Request,
+        size: Size,
     ) -> Result<(Self, Params), Response> {
-        let slug = path.get("slug").map_or("", String::as_str);
-        let purpose = purpose(slug, &place(&path, page));
-        let form = Visit::form_within(&console.web, &door.session, door.context, &purpose, request, Size::DOCUMENT);
-        let (visit, params) = form.await?;
-        Ok((Self::find(console, visit, &path, page).await?, params))
+        let visit = Visit::of(&console.web, &door.session, door.context, &request).await?;
+        let room = Self::find(console, visit, &path, page).await?;
+        let (parts, body) = request.into_parts();
+        let params = room.long_form::<O>(&parts.headers, body, size).await?;
+        let purpose = purpose(&room.membership.org.slug, &room.place);
+        if room.visit.has_sent(&console.web, &parts.headers, &purpose, params.get("csrf")) {
+            return Ok((room, params));
+        }
+        Err(room.visit.has_not_sent(&console.web, &purpose).await)
+    }
+
+    /// The fields of a form. One of more than a few kilobytes is read of those alone who may do what it asks for.
+    async fn long_form<O: Operation>(&self, headers: &HeaderMap, body: Body, size: Size) -> Result<Params, Response> {
+        let gateway = &self.console.gateway;
+        let place = || gateway.body(&self.caller, Some(O::INFO.action));
+        match Params::of_large_body(headers, body, size, place).await {
+            Ok(Err(FormError::TooLarge)) => {
+                let most = if size == Size::DOCUMENT { "a document may be: ten megabytes" } else { "this form may be" };
+                let text = format!("What you sent is larger than {most}. Nothing was kept.");
+                Err(html::problem(StatusCode::PAYLOAD_TOO_LARGE, "That was too much", &text))
+            }
+            Ok(params) => Ok(params.unwrap_or_default()),
+            Err(error) => match gateway.refused(&self.caller, "console.call", O::INFO.name, &error).await {
+                Ok(()) => Err(self.refusal(&error)),
+                Err(unrecorded) => Err(html::failure(&unrecorded)),
+            },
+        }
     }
 
     async fn find(

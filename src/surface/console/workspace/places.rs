@@ -135,7 +135,8 @@ fn form(does: &'static str, title: &'static str, is_new: bool, fields: Vec<Field
 /// `invalid_argument` for a time that is none.
 pub(super) fn asked(name: String, params: &Params) -> Result<Option<SetSync>> {
     let text = |field: &str| params.get(field).map(str::to_owned);
-    let set = SetSync { name, every_minutes: every(params, "every_minutes")?, ..SetSync::default() };
+    let every_minutes = every(params, "every_minutes")?;
+    let set = SetSync { name, every_minutes, begins: true, ..SetSync::default() };
     Ok(match params.get("do") {
         Some("keep-site") => {
             let paths = params.get("site.paths").unwrap_or_default().split_whitespace().map(str::to_owned).collect();

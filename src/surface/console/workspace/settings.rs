@@ -9,11 +9,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::{Console, Room, Slug};
+use crate::identity::workspace_settings::Seen;
 use crate::model::error::Result;
+use crate::model::name;
 use crate::model::org::Egress;
 use crate::ops::workspace_settings::{GetSettings, Settings, UpdateSettings};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
+use crate::surface::console::was::{self, changed};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
@@ -25,6 +28,8 @@ struct SettingsPage {
     frame: Frame,
     here: String,
     csrf: String,
+    /// What the form was made from.
+    was: String,
     now: Settings,
     domains: String,
     egress: [(Egress, &'static str); 3],
@@ -37,7 +42,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    page(&room, "").await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, "", None).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 /// `POST`.
@@ -46,11 +51,17 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let changed = room.ask(change(&params)).await.map(|_| None::<()>);
-    match room.settle(changed) {
-        ControlFlow::Continue((_, problem)) => page(&room, &problem).await.unwrap_or_else(|error| room.refusal(&error)),
-        ControlFlow::Break(response) => response,
-    }
+    let saved = save(&room, &params).await.map(|()| None::<()>);
+    let problem = match room.settle(saved) {
+        ControlFlow::Continue((_, problem)) => problem,
+        ControlFlow::Break(response) => return response,
+    };
+    page(&room, &problem, Some(&params)).await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn save(room: &Room<'_>, params: &Params) -> Result<()> {
+    let op = change(params)?;
+    if op.is_empty() { Ok(()) } else { room.ask(op).await.map(drop) }
 }
 
 const EGRESS: [(Egress, &str); 3] = [
@@ -59,26 +70,47 @@ const EGRESS: [(Egress, &str); 3] = [
     (Egress::Allowed, "The model that the operator has configured is asked, wherever it is."),
 ];
 
-/// The whole form is sent: a box that is not ticked says no.
-fn change(params: &Params) -> UpdateSettings {
+/// What a form changes. The whole form is sent: a box that is not ticked says no.
+fn change(params: &Params) -> Result<UpdateSettings> {
+    let was: Seen = was::of(params)?;
     let domains = params.get("email_domains").unwrap_or("");
     let words = domains.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-    UpdateSettings {
-        name: Some(params.get("name").unwrap_or("").to_owned()),
-        connectivity_enabled: Some(params.get("connectivity_enabled") == Some("1")),
-        email_domains: Some(words.map(str::to_owned).collect()),
-        llm_egress: Some(params.get("llm_egress").and_then(Egress::parse).unwrap_or_default()),
-        llm_send_values: Some(params.get("llm_send_values") == Some("1")),
-    }
+    let egress = params.get("llm_egress").and_then(Egress::parse).unwrap_or_default();
+    Ok(UpdateSettings {
+        name: changed(params.get("name").unwrap_or("").to_owned(), &was.name),
+        connectivity_enabled: changed(params.get("connectivity_enabled") == Some("1"), &was.connectivity_enabled),
+        email_domains: changed(words.map(str::to_owned).collect(), &was.email_domains),
+        llm_egress: changed(egress, &was.llm_egress),
+        llm_send_values: changed(params.get("llm_send_values") == Some("1"), &was.llm_send_values),
+        seen: Some(was),
+    })
 }
 
-async fn page(room: &Room<'_>, problem: &str) -> Result<Response> {
+/// The page; what was `sent` and refused stays in the form.
+async fn page(room: &Room<'_>, problem: &str, sent: Option<&Params>) -> Result<Response> {
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let now = room.ask(GetSettings {}).await?;
+    let was = Seen {
+        name: name::shown(&now.name),
+        connectivity_enabled: now.connectivity_enabled,
+        email_domains: now.email_domains.clone(),
+        llm_egress: now.llm_egress,
+        llm_send_values: now.llm_send_values,
+    };
+    let typed = sent.and_then(|params| change(params).ok()).unwrap_or_default();
+    let now = Settings {
+        name: typed.name.unwrap_or(now.name),
+        connectivity_enabled: typed.connectivity_enabled.unwrap_or(now.connectivity_enabled),
+        email_domains: typed.email_domains.unwrap_or(now.email_domains),
+        llm_egress: typed.llm_egress.unwrap_or(now.llm_egress),
+        llm_send_values: typed.llm_send_values.unwrap_or(now.llm_send_values),
+        ..now
+    };
     let page = SettingsPage {
         frame: room.frame().await?,
         here: room.here(),
         csrf: room.csrf(),
+        was: was::shown(&was)?,
         domains: now.email_domains.join("\n"),
         egress: EGRESS,
         now,

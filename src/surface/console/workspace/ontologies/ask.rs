@@ -20,7 +20,7 @@ use crate::ops::questions::ListQuestions;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{CSV, Console, Room, Slug};
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 
 /// Rows that a narrative shows itself.
@@ -152,7 +152,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 /// `POST`: the question.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let id = id(&path);
-    let (room, params) = match Room::submit_document(&console, door, path, ASK, request).await {
+    let sent = Room::submit_long::<AskQuestion>(&console, door, path, ASK, request, Size::LONG);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };

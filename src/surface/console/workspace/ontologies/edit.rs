@@ -17,7 +17,7 @@ use crate::ops::ontology_texts::{CheckOntology, Format, GetOntologyText, Saved, 
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 
 /// A problem and the line that it is about.
@@ -128,7 +128,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 /// `POST`: the next version.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let id = id(&path);
-    let (room, params) = match Room::submit_document(&console, door, path, EDIT, request).await {
+    let sent = Room::submit_long::<UpdateOntology>(&console, door, path, EDIT, request, Size::DOCUMENT);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };
@@ -143,11 +144,11 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
 
 /// What is new in the tables, brought into the text; it is not saved yet.
 async fn anew(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Response> {
-    let op = DraftOntology { ontology_id: Some(ontology_id), ..inquiry::asked_for(params)? };
-    let made = room.ask(op).await;
+    // Before the draft, which may take minutes: what is saved meanwhile is not in its text.
     let standing = standing(room, ontology_id).await?;
     let version = Some(standing.version);
-    let sheet = match made {
+    let op = DraftOntology { ontology_id: Some(ontology_id), ..inquiry::asked_for(params)? };
+    let sheet = match room.ask(op).await {
         Ok(made) => {
             let inquiry = Inquiry::new("anew", params, &made.evidence);
             let notice = match made.changes.is_empty() {
@@ -162,8 +163,8 @@ async fn anew(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
         }
         Err(error) if Room::is_correctable(&error) => {
             let op = GetOntologyText { ontology_id, version: None, format: Format::Saved };
-            let text = room.ask(op).await?.text;
-            Sheet { text, version, problem: error.message, ..Sheet::default() }
+            let Text { ontology, text, .. } = room.ask(op).await?;
+            Sheet { text, version: Some(ontology.version), problem: error.message, ..Sheet::default() }
         }
         Err(error) => return Err(error),
     };

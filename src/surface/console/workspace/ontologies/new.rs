@@ -17,7 +17,7 @@ use crate::ops::ontology_texts::{ConvertOntology, CreateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 
 /// Tables that are drafted together without being chosen one by one.
@@ -56,7 +56,8 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 
 /// `POST`: a draft, a conversion, or the first version.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit_document(&console, door, path, NEW, request).await {
+    let sent = Room::submit_long::<CreateOntology>(&console, door, path, NEW, request, Size::DOCUMENT);
+    let (room, params) = match sent.await {
         Ok(found) => found,
         Err(response) => return response,
     };
