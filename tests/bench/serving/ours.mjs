@@ -1,12 +1,13 @@
 // The program, with the demo's flights and notes in a workspace, a connectivity token and a person's access token.
 import { mkdirSync } from 'node:fs';
+import { request } from 'node:http';
 import { connectProgram, logIn, register } from '../attacks/people.mjs';
 import { Installation } from '../attacks/service.mjs';
 import { send } from '../attacks/wire.mjs';
 import { grow } from './grow.mjs';
 
 const ANN = { email: 'ann@example.com', password: 'correct horse battery' };
-const RATES = ['EXT_RATE_TOKEN', 'EXT_RATE_SQL', 'EXT_RATE_ASK', 'EXT_RATE_RESOURCES', 'EXT_RATE_WORKSPACE', 'EXT_RATE_REQUESTS',
+const RATES = ['EXT_RATE_TOKEN', 'EXT_RATE_SQL', 'EXT_RATE_ASK', 'EXT_RATE_RESOURCES', 'EXT_RATE_WORKSPACE', 'EXT_RATE_REQUESTS', 'EXT_RATE_SESSIONS',
   'CLIENT_RATE_CALLS', 'CLIENT_RATE_SQL', 'CLIENT_RATE_ASK', 'CLIENT_RATE_RESOURCES', 'RATE_AUTHORIZE', 'RATE_REGISTER', 'RATE_TOKEN'];
 const SCOPES = ['data_agent:read', 'data_agent:write'];
 export const GROUP = 'SELECT carrier, count(*) AS n, avg(dep_delay) AS delay FROM flights GROUP BY carrier ORDER BY n DESC';
@@ -23,8 +24,8 @@ export function modern(url, token, method, params = {}) {
   return { url, headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }) };
 }
 
-/** A request in a session of the era before. */
-async function inSession(url, token, method, params) {
+/** The headers of a new session of the era before. */
+async function session(url, token) {
   const headers = {
     Authorization: `Bearer ${token}`, Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json',
     'MCP-Protocol-Version': '2025-11-25',
@@ -33,10 +34,27 @@ async function inSession(url, token, method, params) {
   const opening = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
   const post = (more, message) => send(url, { headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
   const opened = await post({}, { id: 0, method: 'initialize', params: opening });
-  const session = { 'Mcp-Session-Id': opened.headers['mcp-session-id'] };
-  await post(session, { method: 'notifications/initialized' });
+  const id = { 'Mcp-Session-Id': opened.headers['mcp-session-id'] };
+  await post(id, { method: 'notifications/initialized' });
+  return { ...headers, ...id };
+}
+
+/** A request in a session. */
+async function inSession(url, token, method, params) {
   // Of requests in a session no two at once have one id.
-  return { url, headers: { ...headers, ...session }, body: JSON.stringify({ jsonrpc: '2.0', method, params }).replace('{', '{"id":%d,') };
+  return { url, headers: await session(url, token), body: JSON.stringify({ jsonrpc: '2.0', method, params }).replace('{', '{"id":%d,') };
+}
+
+/** Opens so many sessions with a stream each, which stay open. */
+async function listening(url, token, count) {
+  for (let open = 0; open < count; open += 1) {
+    const headers = await session(url, token);
+    const status = await new Promise((answered, failed) => {
+      request(url, { headers: { ...headers, Accept: 'text/event-stream' } }, (stream) => answered(stream.resume().statusCode))
+        .on('error', failed).end();
+    });
+    if (status !== 200) throw new Error(`stream ${open}: ${status}`);
+  }
 }
 
 /** Asks once, and demands an answer that holds a text. */
@@ -52,7 +70,10 @@ export async function ours(binary, work, options, name) {
   if (options.database !== 'sqlite') installation.env.DATABASE_URL = options.database;
   for (const rate of RATES) installation.env[`DRAGOMAN_${rate}`] = '100000000';
   installation.env.DRAGOMAN_SQL_KNOWN_MB = options.known ? '16' : '0';
-  Object.assign(installation.env, { DRAGOMAN_EXT_IN_FLIGHT: '256', DRAGOMAN_IN_FLIGHT: '1024' });
+  Object.assign(installation.env, {
+    DRAGOMAN_EXT_IN_FLIGHT: '256', DRAGOMAN_IN_FLIGHT: '1024', DRAGOMAN_EXT_STREAMS: '2000', DRAGOMAN_STREAMS: '4000',
+    DRAGOMAN_MCP_SESSIONS: '2000', DRAGOMAN_CONNECTIONS: '8000',
+  });
   const run = (text, input) => installation.command(text.split(' '), input);
   run('admin workspace create bench');
   run(`admin person create ${ANN.email} --name Ann --password-stdin`, ANN.password);
@@ -66,6 +87,7 @@ export async function ours(binary, work, options, name) {
   const { headers } = await logIn(service.base, ANN);
   const access = await connectProgram(service.base, { client_id: await register(service.base), workspace: 'bench', scopes: SCOPES, headers });
   const url = `${service.base}/mcp`;
+  await listening(url, token, Number(options.streams));
   const tool = (credential, name, args) => modern(url, credential, 'tools/call', { name, arguments: args });
   const sql = (credential, text) => tool(credential, 'dragoman_sql', { sql: text });
   const calls = [

@@ -13,7 +13,7 @@ const [binary, ...rest] = process.argv.slice(2);
 const number = (text) => ({ type: 'string', default: text });
 const { values: options } = parseArgs({ args: rest, options: {
   seconds: number('4'), rounds: number('3'), connections: number('16'), only: { type: 'string' }, database: number('sqlite'),
-  tenants: number('0'), datasets: number('0'), tokens: number('0'), audit: number('0'),
+  tenants: number('0'), datasets: number('0'), tokens: number('0'), audit: number('0'), streams: number('0'),
   beside: { type: 'string', multiple: true, default: [] }, peers: { type: 'boolean' }, known: { type: 'boolean' },
   fsyncs: { type: 'boolean' }, json: { type: 'string' },
 } });

@@ -70,7 +70,7 @@ async function peak(calls) {
 
 try {
   console.log(`${cpus().length} × ${cpus()[0].model}, load ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
-  const server = await ours(binary, join(work, 'program'), { database: 'sqlite', tenants: '0', datasets: '0', tokens: '0', audit: '0' }, 'dragoman');
+  const server = await ours(binary, join(work, 'program'), { database: 'sqlite', tenants: '0', datasets: '0', tokens: '0', audit: '0', streams: '0' }, 'dragoman');
   const kinds = MIX.flatMap(([name, count]) => Array(count).fill(server.calls.find((one) => one.name === name)));
   // In turn, rather than all of a kind one after the other: 5 and the number of kinds have no common divisor.
   const calls = kinds.map((_, at) => kinds[(at * 5) % kinds.length]);
