@@ -119,7 +119,7 @@ function write(folder, chunks, isShort, seed) {
     for (let at = 0; at < most; at += 1) parts.push(section(next, isShort));
     const text = parts.join('');
     bytes += Buffer.byteLength(text);
-    files.push(join(folder, `text-${file}.md`));
+    files.push(join(folder, `text-${seed}-${file}.md`));
     writeFileSync(files.at(-1), text);
   }
   if (bytes > TEXT_BYTES) throw new Error(`${bytes} bytes of texts are more than one import takes`);
