@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use metrics_exporter_prometheus::PrometheusHandle;
 use rmcp::ServerHandler;
+use sqlx::migrate::MigrateError;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,7 @@ use crate::base::secret::MasterKey;
 use crate::base::telemetry;
 use crate::config::Config;
 use crate::engine::Engines;
+use crate::engine::compare::{Compared, compare};
 use crate::engine::files::Files;
 use crate::engine::sql::remote::sources::Sources;
 use crate::gateway::Gateway;
@@ -28,7 +30,8 @@ use crate::gateway::record::Record;
 use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
-use crate::store::{self, Db, FolderLock};
+use crate::store::inspect::{self, Standing};
+use crate::store::{self, Db, FolderError, FolderLock};
 use crate::surface::crowd::Crowd;
 use crate::surface::mcp::{Library, Mcp};
 use crate::surface::web::Web;
@@ -38,6 +41,8 @@ use crate::surface::{listen, routes};
 const DRAIN: Duration = Duration::from_secs(10);
 /// How often it is looked for sessions that have to end.
 const SWEEP: Duration = Duration::from_secs(15);
+/// This program, as the system has it while it runs: also after an upgrade has put another file under its name.
+const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// What every command needs: the metadata, the keys, and the record. Several processes may have one at a time, so that
 /// an operator can make and revoke tokens while the service runs.
@@ -59,19 +64,45 @@ pub struct App {
 }
 
 impl Office {
-    /// Opens the metadata and the keys; on an empty folder it makes them.
+    /// For a command: opens the metadata and the keys; on an empty folder it makes them. Where tables are to be made or
+    /// changed for it, it takes the data folder meanwhile: a process that works on them must not find them changed.
     ///
     /// # Errors
     /// A sentence that says what to do.
     pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let found = standing(&config).await;
+        if matches!(&found, Ok(Some(standing)) if standing.missing.is_empty()) {
+            return Self::begin(config, clock).await;
+        }
+        let _folder = match FolderLock::take(&config.data_dir) {
+            Ok(folder) => folder,
+            Err(FolderError::InUse(folder)) => {
+                found.context("the metadata cannot be read")?;
+                anyhow::bail!(
+                    "this program needs newer tables than the metadata have, and another process is using the data \
+                     folder {folder}: a service of an older version, or one that is just starting. Restart the service \
+                     with this program, which brings them up to date (back up before), or run the command with the \
+                     older one."
+                );
+            }
+            Err(problem @ (FolderError::NotOurs(..) | FolderError::Io(..))) => return Err(problem.into()),
+        };
+        Self::begin(config, clock).await
+    }
+
+    /// For who has the folder, or changes no tables: opens the metadata and the keys, and brings the tables up to date.
+    async fn begin(config: Config, clock: Clock) -> anyhow::Result<Self> {
         // TLS without a chosen provider would panic at its first use.
         let _already_chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let config = Arc::new(config);
         store::private_folder(&config.data_dir)?;
         let master = master_key(&config)?;
         let db = match &config.database_url {
-            Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
-            None => Db::open_sqlite(&Db::file(&config.data_dir)).await?,
+            Some(url) => {
+                let opened = Db::open_postgres(url).await.map_err(explained);
+                opened.context("PostgreSQL at DATABASE_URL cannot be used")?
+            }
+            None => Db::open_sqlite(&Db::file(&config.data_dir)).await.map_err(explained)?,
         };
         belong_together(&config, &db).await?;
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
@@ -87,6 +118,14 @@ impl Office {
     /// The remote engines of the workspaces.
     pub fn sources(&self) -> Sources {
         Sources::new(&self.config, self.db.clone(), self.clock.clone(), self.master.clone())
+    }
+
+    /// Whether the data folder has the versions that the metadata name.
+    ///
+    /// # Errors
+    /// The data folder or the metadata cannot be read.
+    pub async fn compare(&self) -> anyhow::Result<Compared> {
+        Ok(compare(&self.db, &Files::new(&self.config.data_dir)?).await?)
     }
 
     /// Records what the operator did at the command line.
@@ -131,7 +170,7 @@ impl App {
     /// # Errors
     /// A sentence that says what to do.
     pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        Self::open_with_worker(config, clock, std::env::current_exe()?).await
+        Self::open_with_worker(config, clock, THIS_PROGRAM.into()).await
     }
 
     /// As [`App::open`], with another executable for SQL workers: tests run from a program of their own.
@@ -140,11 +179,12 @@ impl App {
     /// As [`App::open`].
     pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
         let folder = FolderLock::take(&config.data_dir)?;
-        let office = Office::open(config, clock).await?;
+        let office = Office::begin(config, clock).await?;
         let (sources, master) = (office.sources(), office.master.clone());
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker, sources, master)?;
         engines.search.begin_work().await;
         engines.datasets.sweep().await?;
+        say_what_is_missing(&office.compare().await?);
         let cursors = Cursors::new(office.secret_for("cursors"));
         let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));
         let parts = Parts { engines, config: office.config.clone(), cursors, identity, record };
@@ -307,15 +347,58 @@ async fn sweep(mcp: Arc<Mcp>, gateway: Arc<Gateway>, stop: CancellationToken) {
     }
 }
 
+/// How the metadata stand; `None` where there are none yet.
+///
+/// # Errors
+/// They cannot be read.
+pub(crate) async fn standing(config: &Config) -> sqlx::Result<Option<Standing>> {
+    let file = Db::file(&config.data_dir);
+    match &config.database_url {
+        Some(url) => inspect::postgres(url).await.map(Some),
+        None if file.exists() => inspect::sqlite(&file).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Why the metadata could not be opened.
+fn explained(problem: sqlx::Error) -> anyhow::Error {
+    if let sqlx::Error::Migrate(cause) = &problem
+        && let MigrateError::VersionMissing(version) = **cause
+    {
+        return anyhow::anyhow!(
+            "the database was used by a newer program, whose migration {version} this one does not know. Run the newer \
+             version of dragoman, or restore the backup from before."
+        );
+    }
+    problem.into()
+}
+
+/// Nobody learns from a start that works that tables are gone: the first who asks for one would.
+fn say_what_is_missing(found: &Compared) {
+    let Some(first) = found.first() else { return };
+    let (tables, indexes, of) = (found.tables.len(), found.indexes.len(), found.versions);
+    tracing::warn!(
+        tables,
+        indexes,
+        of,
+        first,
+        "not all versions that the metadata name are in the data folder as they were made: they are on another node, or \
+         were lost. `dragoman doctor` says what to do"
+    );
+}
+
 /// That the data folder is that of the metadata. Of others all that is in it would be what nobody keeps.
 ///
 /// # Errors
 /// It has data of workspaces, and the metadata know none of them.
 async fn belong_together(config: &Config, db: &Db) -> anyhow::Result<()> {
     let here = Files::new(&config.data_dir)?.orgs()?;
-    let known = store::orgs::list(db.pool()).await?;
+    let mut is_ours = here.is_empty();
+    for org in here {
+        is_ours = is_ours || store::orgs::by_id(db.pool(), org).await?.is_some();
+    }
     anyhow::ensure!(
-        here.is_empty() || known.iter().any(|org| here.contains(&org.id)),
+        is_ours,
         "the data in {} are not of the workspaces in {}: these are not the metadata of this folder, and nothing was \
          touched. Set DATABASE_URL as it is where the service is started (or leave it out, if it is not set there), or name \
          another folder with --data DIR. After a restore, see that the metadata were restored too.",

@@ -1,5 +1,7 @@
 //! How often one key, and how often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
+//! What is bounded by what a look-up finds is bounded there: refreshes of a grant, and look-ups of unknown tokens, in
+//! `identity`.
 
 mod accounts;
 mod failures;

@@ -31,7 +31,7 @@ use crate::model::org::Org;
 use crate::model::user::User;
 pub use dataset::Dataset;
 pub use index::Index;
-pub use repair::Indexes;
+pub use repair::{Data, Indexes};
 use show::{
     Said, member_facts, person_facts, scope_names, standing, state, table, token_facts, with_password, with_state,
 };
@@ -63,11 +63,15 @@ pub enum AdminCommand {
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
-    /// Delete what is past its time now, make damaged indexes of documents anew, and check that the audit log is whole
+    /// Delete sign-ins, links, tasks and the like that are past their time, make damaged indexes of documents anew, and
+    /// check that the audit log is whole and that the data folder has all tables
     Repair {
         /// What became of the indexes.
         #[arg(skip)]
         indexes: Option<Indexes>,
+        /// What the data folder has.
+        #[arg(skip)]
+        data: Option<Data>,
     },
 }
 
@@ -106,6 +110,9 @@ pub enum Person {
     /// End everything that a person connected (applications, devices, sign-ins at other providers), forget what they
     /// approved, and sign them out everywhere: for an account that was in other hands
     Disconnect { email: String },
+    /// Erase a person for good: address, name, all that they sign in with, roles, and what they connected. What they made
+    /// in a workspace stays the workspace's
+    Erase { email: String },
 }
 
 #[derive(Debug, Args)]
@@ -178,21 +185,24 @@ pub enum Token {
     },
 }
 
-/// Runs a command, records what it changed or failed to, and prints its answer on standard output, as JSON when told.
+/// Runs a command, records what it changed or failed to, and prints its answer on standard output, as JSON when told: also
+/// where it could not be recorded, since a secret that is not shown now is lost.
 ///
 /// # Errors
 /// What was wrong, in a sentence.
 pub async fn run(command: AdminCommand, office: &Office, json: bool) -> Result<()> {
     let trace = audit::trace(&command);
     let answered = answer(command, &office.identity, &office.sources(), first_line_of_stdin).await;
-    if let Some((action, target)) = trace {
-        office.record_administration(action, &target, answered.is_ok()).await?;
-    }
+    let recorded = match trace {
+        Some((action, target)) => office.record_administration(action, &target, answered.is_ok()).await,
+        None => Ok(()),
+    };
     let Said { facts, text } = answered?;
     match json {
         true => say!("{facts:#}"),
         false => say!("{}", text.trim_end()),
     }
+    anyhow::ensure!(recorded.is_ok(), "this is done, and is not on the record: the metadata could not be written");
     Ok(())
 }
 
@@ -211,7 +221,7 @@ async fn answer(
         AdminCommand::Source(command) => source::source(command, identity, sources, input).await,
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
-        AdminCommand::Repair { indexes } => repair::repair(identity, indexes).await,
+        AdminCommand::Repair { indexes, data } => repair::repair(identity, indexes, data).await,
     }
 }
 
@@ -265,6 +275,16 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
                 counted(ended.sign_ins, "sign-in")
             );
             Ok(Said { facts, text })
+        }
+        Person::Erase { email } => {
+            let user = find_person(identity, &email).await?;
+            identity.erase_person(user.id).await?;
+            let text = format!(
+                "{} is erased. The record names them until its rows are past their time, and backups do as long as you \
+                 keep them.",
+                user.email
+            );
+            Ok(Said { facts: json!({ "id": user.id, "erased": true }), text })
         }
     }
 }

@@ -84,6 +84,7 @@ impl Cli {
             return doctor.run(self.data, self.json).await;
         }
         let mut config = settings(self.data, listen)?;
+        config.trims = matches!(self.command, Command::Serve(_));
         match self.command {
             Command::Serve(serve) => {
                 start_logging(&config, false)?;
@@ -133,12 +134,17 @@ impl Cli {
                     find_data(&config)?;
                 }
                 let mut sound = Ok(());
-                if let admin::AdminCommand::Repair { indexes } = &mut command {
+                if let admin::AdminCommand::Repair { indexes, .. } = &mut command {
                     let mended = admin::Indexes::mend(config.clone()).await?;
                     sound = mended.are_sound();
                     *indexes = Some(mended);
                 }
                 let office = Office::open(config, Clock::system()).await?;
+                if let admin::AdminCommand::Repair { data, .. } = &mut command {
+                    let compared = admin::Data::compare(&office).await?;
+                    sound = sound.and(compared.is_here());
+                    *data = Some(compared);
+                }
                 if makes_folder {
                     let folder = shown(&office.config.data_dir);
                     remark!("made a new data folder: {folder} (name another with --data or DRAGOMAN_DATA_DIR)");

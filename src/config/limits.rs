@@ -1,6 +1,6 @@
 //! The numbers: rates, budgets and lifetimes. Each is a setting; the defaults are the product's published ones.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use crate::base::throttle::ThrottleRates;
@@ -108,17 +108,29 @@ pub struct Budgets {
     pub reply_bytes: usize,
     /// Largest uploaded file in bytes.
     pub upload_bytes: u64,
-    /// What is kept of datasets whose rows or texts were replaced.
+    /// What is kept of datasets.
     pub keep: Keep,
 }
 
-/// How many versions of a dataset are kept.
+/// How many versions of a dataset are kept, and how much of all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
     /// The current one included, which is always kept.
     pub versions: usize,
     /// Bytes that those before it take together.
     pub bytes: u64,
+    /// Bytes that all versions of a workspace take together; `None` for no such limit.
+    pub workspace: Option<NonZeroU64>,
+    /// Bytes of the disk that new data leave free; a share of it when absent.
+    pub free: Option<u64>,
+}
+
+impl Keep {
+    /// With every version, and no more room than before.
+    #[must_use]
+    pub fn every_version(self) -> Self {
+        Self { versions: usize::MAX, bytes: u64::MAX, ..self }
+    }
 }
 
 /// How long things live.
@@ -195,7 +207,7 @@ impl Default for Limits {
                 ask_rows: 10_000,
                 reply_bytes: 130_000,
                 upload_bytes: 512 << 20,
-                keep: Keep { versions: 5, bytes: 1 << 30 },
+                keep: Keep { versions: 5, bytes: 1 << 30, workspace: None, free: None },
             },
             lifetimes: Lifetimes {
                 access: secs(10 * MINUTE),

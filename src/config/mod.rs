@@ -77,6 +77,9 @@ pub struct Config {
     pub log: String,
     pub log_format: LogFormat,
     pub limits: Limits,
+    /// Whether this process deletes what the limits keep no longer. The service does, and no command, whose environment may
+    /// have others.
+    pub trims: bool,
 }
 
 /// How mails leave.

@@ -58,6 +58,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
             }
         },
         limits: limits(&mut read),
+        trims: true,
     };
     if let Err(problem) = LogFilter::read(&config.log) {
         read.problems.push(format!("DRAGOMAN_LOG: {problem}"));
@@ -205,6 +206,8 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     budgets.upload_bytes = read.number("DRAGOMAN_UPLOAD_BYTES", budgets.upload_bytes);
     budgets.keep.versions = read.number("DRAGOMAN_VERSIONS", budgets.keep.versions);
     budgets.keep.bytes = read.number("DRAGOMAN_VERSIONS_BYTES", budgets.keep.bytes);
+    budgets.keep.workspace = read.parse("DRAGOMAN_WORKSPACE_BYTES", "a whole number from 1 on, or nothing");
+    budgets.keep.free = read.parse("DRAGOMAN_DISK_FREE_BYTES", "a whole number of bytes, or nothing");
     let lifetimes = &mut limits.lifetimes;
     lifetimes.tokens = read.number("DRAGOMAN_EXT_MAX_TOKENS", lifetimes.tokens);
     lifetimes.access = read.seconds("DRAGOMAN_ACCESS_TTL");

@@ -43,6 +43,17 @@ fn every_problem_is_reported_at_once_and_no_value_is_echoed() {
 }
 
 #[test]
+fn what_is_kept_is_bounded_where_it_is_said_and_a_disk_may_be_filled() {
+    let keep = |pairs: &[(&str, &str)]| read(pairs).map(|config| config.limits.budgets.keep);
+    let set = keep(&[("DRAGOMAN_WORKSPACE_BYTES", "5"), ("DRAGOMAN_DISK_FREE_BYTES", "0")]).unwrap();
+    assert_eq!((set.workspace.map(u64::from), set.free), (Some(5), Some(0)));
+    for wrong in [("DRAGOMAN_WORKSPACE_BYTES", "0"), ("DRAGOMAN_DISK_FREE_BYTES", "1 GB")] {
+        let Problems(problems) = keep(&[wrong]).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].starts_with(wrong.0), "{problems:?}");
+    }
+}
+
+#[test]
 fn off_loopback_the_public_url_must_be_given_and_be_https() {
     assert!(read(&[("DRAGOMAN_LISTEN", "0.0.0.0:8787")]).is_err());
     let plain = [("DRAGOMAN_LISTEN", "0.0.0.0:8787"), ("DRAGOMAN_PUBLIC_URL", "http://data.example.com")];

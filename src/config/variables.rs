@@ -114,4 +114,6 @@ variables! {
     "DRAGOMAN_UPLOAD_BYTES" = "536870912": "bytes of the largest uploaded file";
     "DRAGOMAN_VERSIONS" = "5": "versions of a dataset that are kept, the current one included";
     "DRAGOMAN_VERSIONS_BYTES" = "1073741824": "bytes that the earlier versions of a dataset may take together";
+    "DRAGOMAN_WORKSPACE_BYTES" = "": "bytes that the datasets of a workspace may take together, all their versions counted; no such limit when empty";
+    "DRAGOMAN_DISK_FREE_BYTES" = "": "bytes of the data folder's disk that imports, uploads and syncs leave free for the metadata and the record; when empty a twentieth of the disk, and at most 1 GiB";
 }

@@ -26,17 +26,48 @@ use crate::model::org::Org;
 /// A version of a dataset that is in place: whose, of which, and its name.
 pub type OfVersion = (Id<Org>, Id<Dataset>, String);
 
+/// Bytes of a disk that new data leave free where nothing else is set, and which share of it that is at most: the
+/// metadata and the record go on on the same disk.
+const FREE: u64 = 1 << 30;
+const FREE_SHARE: u64 = 20;
+
 /// The layout under a data folder.
 #[derive(Clone, Debug)]
 pub struct Files {
     root: PathBuf,
+    /// Bytes of the disk that new data leave free, where they are set.
+    free: Option<u64>,
 }
 
 impl Files {
     /// `data_dir` is made absolute, since workers run elsewhere.
     pub fn new(data_dir: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(data_dir)?;
-        Ok(Self { root: data_dir.canonicalize()?.join("workspaces") })
+        Ok(Self { root: data_dir.canonicalize()?.join("workspaces"), free: None })
+    }
+
+    /// With so many bytes of the disk that new data leave free, in the place of a share of it.
+    #[must_use]
+    pub fn leaving(self, free: Option<u64>) -> Self {
+        Self { free, ..self }
+    }
+
+    /// Whether the disk has room for so many bytes of new data, beside what they leave free.
+    ///
+    /// # Errors
+    /// It has not: as a write fails on a disk that is full.
+    pub fn admit(&self, bytes: u64) -> io::Result<()> {
+        // Where no workspace has anything yet, the disk that it will be on.
+        let root = self.root.as_path();
+        let folder = if root.exists() { root } else { root.parent().unwrap_or(root) };
+        let disk = Disk::under(folder)?;
+        let free = disk.kept_free(self.free);
+        if disk.room < bytes.saturating_add(free) {
+            let room = disk.room;
+            let said = format!("No space left on device for new data: {room} bytes are free, and {free} stay free");
+            return Err(io::Error::new(io::ErrorKind::StorageFull, said));
+        }
+        Ok(())
     }
 
     fn org(&self, org: Id<Org>) -> PathBuf {
@@ -70,7 +101,11 @@ impl Files {
     }
 
     /// A fresh, empty, private folder for work that is not published yet.
+    ///
+    /// # Errors
+    /// The disk has no room for new data, or the folder cannot be made.
     pub fn staging(&self, org: Id<Org>) -> io::Result<tempfile::TempDir> {
+        self.admit(0)?;
         let folder = self.org(org).join("staging");
         std::fs::create_dir_all(&folder)?;
         tempfile::Builder::new().prefix("import-").tempdir_in(folder)
@@ -82,7 +117,7 @@ impl Files {
         let folder = place.parent().ok_or_else(|| io::Error::other("a place has a folder"))?;
         std::fs::create_dir_all(folder)?;
         std::fs::rename(staged, place)?;
-        folder.ancestors().take(4).try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
+        folder.ancestors().take(5).try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
     }
 
     /// Removes a version that the metadata no longer know; absent is fine.
@@ -146,13 +181,34 @@ impl Files {
     }
 }
 
-/// Whether the disk under a folder has room for so many bytes more.
+/// A disk, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Disk {
+    /// What is free of it.
+    pub room: u64,
+    pub size: u64,
+}
+
+impl Disk {
+    /// That under a folder.
+    pub fn under(folder: &Path) -> io::Result<Self> {
+        let disk = nix::sys::statvfs::statvfs(folder)?;
+        let bytes = |blocks: u64| blocks.saturating_mul(disk.fragment_size());
+        Ok(Self { room: bytes(disk.blocks_available()), size: bytes(disk.blocks()) })
+    }
+
+    /// How much of it new data leave free: what is `set`, or a share.
+    pub fn kept_free(self, set: Option<u64>) -> u64 {
+        set.unwrap_or_else(|| FREE.min(self.size / FREE_SHARE))
+    }
+}
+
+/// Whether the disk under a folder can hold so many bytes more, whatever is kept free of it.
 ///
 /// # Errors
-/// It has not: as a write would fail there.
+/// It cannot: as a write would fail there.
 pub fn room_for(folder: &Path, bytes: u64) -> io::Result<()> {
-    let disk = nix::sys::statvfs::statvfs(folder)?;
-    match disk.blocks_available().saturating_mul(disk.fragment_size()) < bytes {
+    match Disk::under(folder)?.room < bytes {
         true => Err(nix::errno::Errno::ENOSPC.into()),
         false => Ok(()),
     }
@@ -171,6 +227,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
     use crate::base::clock::Clock;
+    use crate::model::error::Error;
 
     #[test]
     fn published_work_appears_whole_and_staging_is_swept() {
@@ -191,5 +248,27 @@ mod tests {
         files.remove(&place).unwrap();
         files.remove(&place).unwrap();
         assert!(!place.exists());
+    }
+
+    #[test]
+    fn new_data_leave_free_what_is_set_or_a_share_of_the_disk() {
+        let kept_free = |size: u64, set| Disk { room: 0, size }.kept_free(set);
+        assert_eq!(kept_free(100 << 20, None), 5 << 20, "of a small disk a twentieth");
+        assert_eq!(kept_free(1 << 40, None), 1 << 30);
+        assert_eq!((kept_free(1 << 40, Some(0)), kept_free(1 << 20, Some(5 << 20))), (0, 5 << 20));
+    }
+
+    #[test]
+    fn new_data_are_refused_as_on_a_full_disk_where_they_would_leave_too_little() {
+        let data = tempfile::tempdir().unwrap();
+        let org = Id::new(&Clock::system());
+        let files = Files::new(data.path()).unwrap().leaving(Some(0));
+        files.admit(1).unwrap();
+        drop(files.staging(org).unwrap());
+        let files = files.leaving(Some(u64::MAX));
+        for refused in [files.admit(0).unwrap_err(), files.staging(org).unwrap_err()] {
+            assert!(Error::is_disk_full(&refused.to_string()), "{refused}");
+        }
+        room_for(data.path(), 1).unwrap();
     }
 }

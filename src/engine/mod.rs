@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod catalog;
 pub mod chart;
+pub mod compare;
 pub mod datasets;
 pub mod extract;
 pub mod files;
@@ -64,9 +65,9 @@ impl Engines {
         sources: sql::remote::sources::Sources,
         master: MasterKey,
     ) -> std::io::Result<Self> {
-        let files = files::Files::new(&config.data_dir)?;
+        let files = files::Files::new(&config.data_dir)?.leaving(config.limits.budgets.keep.free);
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
-        let sql = sql.with_sources(sources.clone());
+        let sql = sql.with_sources(sources.clone()).with_metadata(db.clone());
         let search = search::SearchEngine::new(files.clone()).with_embedding(&config.embedding, db);
         let search = search.with_cluster(config.qdrant.as_ref(), db, clock)?;
         let models = llm::Models::new(config, db.clone(), clock.clone());
@@ -81,7 +82,9 @@ impl Engines {
             results: results.clone(),
             questions: questions.clone(),
         };
-        let (on, read, keep) = (files.clone(), readers.clone(), config.limits.budgets.keep);
+        let keep = config.limits.budgets.keep;
+        let keep = if config.trims { keep } else { keep.every_version() };
+        let (on, read) = (files.clone(), readers.clone());
         let datasets = datasets::Datasets::new(db.clone(), clock.clone(), on, dependents, read, keep);
         let most = config.limits.budgets.upload_bytes;
         let uploads = uploads::Uploads::new(files.clone(), clock.clone(), most);

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::{Clock, Millis, millis};
 use crate::base::id::Id;
-use crate::engine::files::{self, Files};
+use crate::engine::files::Files;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 
@@ -90,6 +90,7 @@ pub struct Writer {
     pub offset: u64,
     /// Cancelled when another connection goes on with the upload.
     stop: CancellationToken,
+    files: Files,
     file: tokio::fs::File,
     folder: PathBuf,
     _turn: OwnedMutexGuard<()>,
@@ -137,7 +138,7 @@ impl Uploads {
         }
         let folder = self.files.uploads(sender.org);
         std::fs::create_dir_all(&folder).map_err(Error::internal)?;
-        files::room_for(&folder, size).map_err(Error::internal)?;
+        self.files.admit(size).map_err(Error::internal)?;
         let life = millis(LIFE);
         let upload = Upload {
             id: Id::new(&self.clock),
@@ -205,7 +206,7 @@ impl Uploads {
         let (upload, offset) = self.find(org, credential, id)?;
         let folder = self.folder(org, id);
         let file = tokio::fs::OpenOptions::new().append(true).open(folder.join(DATA)).await.map_err(Error::internal)?;
-        Ok(Writer { upload, offset, stop, file, folder, _turn: turn })
+        Ok(Writer { upload, offset, stop, files: self.files.clone(), file, folder, _turn: turn })
     }
 
     fn desk(&self, id: Id<Upload>) -> Arc<Desk> {
@@ -314,6 +315,8 @@ impl Writer {
             return Err(Error::new(Code::FileTooLarge, message).with(json!({ "max": self.upload.size })));
         }
         let written = async {
+            // Others have come since it began.
+            self.files.admit(bytes.len() as u64)?;
             self.file.write_all(bytes).await?;
             // A write is done when the file has it, not when it was handed over.
             self.file.flush().await
@@ -345,14 +348,19 @@ impl Writer {
     }
 }
 
-/// Made aside and renamed: an upload is there with what is known of it, or not at all.
+/// Made aside and renamed: an upload is there with what is known of it, or not at all, also after a power cut. The folders
+/// above may be new.
 fn begin(upload: &Upload, folder: &Path) -> io::Result<()> {
+    use std::io::Write as _;
     let parent = folder.parent().ok_or_else(|| io::Error::other("a folder of uploads"))?;
     let made = tempfile::Builder::new().prefix("new-").tempdir_in(parent)?;
-    std::fs::write(made.path().join(ABOUT), serde_json::to_vec(upload).map_err(io::Error::other)?)?;
+    let mut about = std::fs::File::create(made.path().join(ABOUT))?;
+    about.write_all(&serde_json::to_vec(upload).map_err(io::Error::other)?)?;
+    about.sync_all()?;
     std::fs::File::create(made.path().join(DATA))?;
+    std::fs::File::open(made.path())?.sync_all()?;
     std::fs::rename(made.path(), folder)?;
-    std::fs::File::open(parent)?.sync_all()
+    parent.ancestors().take(4).try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
 }
 
 /// `None` for what is no upload, or has just gone.
@@ -433,6 +441,20 @@ mod tests {
         assert_eq!(other.body("r"), absent.body("r"));
         desk.uploads.remove(desk.org, ANN.0, upload.id).unwrap();
         assert!(desk.uploads.list(desk.org, ANN.0).unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_would_leave_too_little_of_the_disk_is_refused_when_it_begins_and_on_its_way() {
+        let mut desk = Desk::new(100);
+        let begun = desk.begin(ANN, 6).unwrap();
+        desk.uploads.files = desk.uploads.files.leaving(Some(u64::MAX));
+        let refused = desk.begin(ANN, 1).unwrap_err();
+        assert_eq!((refused.code, &refused.details["limit"]), (Code::ServiceUnavailable, &json!("disk")));
+        let mut writer = desk.uploads.open(desk.org, ANN.0, begun.id).await.unwrap();
+        let refused = writer.fill(sent("abc"), broken).await.unwrap_err();
+        assert_eq!((refused.code, &refused.details["limit"]), (Code::ServiceUnavailable, &json!("disk")));
+        let gone = desk.uploads.find(desk.org, ANN.0, begun.id).unwrap_err();
+        assert_eq!(gone.code, Code::NotFound, "nothing of it was kept");
     }
 
     #[test]

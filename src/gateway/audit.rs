@@ -2,6 +2,8 @@
 //! so that the cost of a commit is divided under load. Refusals that repeat are counted first ([`super::repeats`]). The
 //! end of the service waits for who has begun and has no row yet ([`AuditLog::end`]).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
@@ -21,7 +23,8 @@ use crate::store::{self, Db};
 const BATCH: usize = 256;
 /// Rows that may wait for the writer; who comes after them waits for a place.
 const QUEUE: usize = 4096;
-/// How often it is looked whether counted repeats are due, and uses of tokens, where nothing else is written.
+/// How often it is looked whether counted repeats are due, and uses of tokens, where nothing else is written; and where
+/// the last row could not be written, whether the next could.
 const LOOK: Duration = Duration::from_secs(5);
 /// How often uses of tokens are written with rows.
 const USES: Duration = Duration::from_secs(1);
@@ -36,6 +39,8 @@ type Waiting = (Entry, Option<oneshot::Sender<bool>>);
 pub struct AuditLog {
     queue: mpsc::Sender<Waiting>,
     repeats: Repeats,
+    /// Whether what was to be written last is written.
+    is_written: Arc<AtomicBool>,
     /// The calls, and what is answered without one, that have no row yet.
     calls: TaskTracker,
     ending: CancellationToken,
@@ -62,13 +67,10 @@ impl AuditLog {
     pub fn start(db: Db, clock: Clock, uses: Uses) -> (Self, AuditWriter) {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let stop = CancellationToken::new();
-        let repeats = Repeats::new(clock);
-        let task = tokio::spawn(write(
-            Book { db, uses, used: Instant::now(), repeats: repeats.clone() },
-            waiting,
-            stop.clone(),
-        ));
-        let log = Self { queue, repeats, calls: TaskTracker::new(), ending: CancellationToken::new() };
+        let (repeats, is_written) = (Repeats::new(clock), Arc::new(AtomicBool::new(true)));
+        let book = Book { db, uses, used: Instant::now(), repeats: repeats.clone(), is_written: is_written.clone() };
+        let task = tokio::spawn(write(book, waiting, stop.clone()));
+        let log = Self { queue, repeats, is_written, calls: TaskTracker::new(), ending: CancellationToken::new() };
         (log, AuditWriter { stop, task })
     }
 
@@ -84,6 +86,11 @@ impl AuditLog {
             true => Err(Error::unavailable("The service is stopping. Try again in a moment.")),
             false => Ok(call),
         }
+    }
+
+    /// Whether rows can be written, as far as is known: an answer without its row is not given.
+    pub fn is_written(&self) -> bool {
+        self.is_written.load(Ordering::Relaxed)
     }
 
     /// How many have begun and have no row yet.
@@ -141,7 +148,7 @@ async fn write(mut book: Book, mut waiting: mpsc::Receiver<Waiting>, stop: Cance
             biased;
             // Closed, the queue takes no more, and ends when what is in it was received.
             () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
-            _ = look.tick() => book.append(book.repeats.due().into_iter().map(|entry| (entry, None))).await,
+            _ = look.tick() => book.look().await,
             received = waiting.recv_many(&mut batch, BATCH) => {
                 if received == 0 {
                     return book.append(book.repeats.all().into_iter().map(|entry| (entry, None))).await;
@@ -158,9 +165,20 @@ struct Book {
     uses: Uses,
     used: Instant,
     repeats: Repeats,
+    is_written: Arc<AtomicBool>,
 }
 
 impl Book {
+    /// Writes what is due. Where the last row could not be written, finds out whether the next could: while the service
+    /// is not ready, nobody may come who brings one.
+    async fn look(&mut self) {
+        let due = self.repeats.due();
+        self.append(due.into_iter().map(|entry| (entry, None))).await;
+        if !self.is_written.load(Ordering::Relaxed) {
+            self.is_written.store(store::audit::try_writing(&self.db).await.is_ok(), Ordering::Relaxed);
+        }
+    }
+
     async fn append(&mut self, batch: impl Iterator<Item = Waiting>) {
         let (entries, done): (Vec<Entry>, Vec<_>) = batch.unzip();
         let uses = if self.used.elapsed() < USES && !entries.is_empty() { Vec::new() } else { self.uses.take() };
@@ -178,6 +196,7 @@ impl Book {
         let counted: Vec<Entry> = entries.iter().zip(&done).filter_map(before).collect();
         metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
         let written = store::audit::append(&self.db, entries, uses.clone()).await.is_ok();
+        self.is_written.store(written, Ordering::Relaxed);
         if !written {
             self.uses.put_back(uses);
             self.repeats.put_back(counted);
@@ -211,13 +230,37 @@ mod tests {
         assert_eq!(store::audit::newest(&db, None, 10).await.unwrap().len(), 1);
     }
 
+    fn book(db: &Db, repeats: &Repeats) -> Book {
+        let is_written = Arc::new(AtomicBool::new(true));
+        Book { db: db.clone(), uses: Uses::default(), used: Instant::now(), repeats: repeats.clone(), is_written }
+    }
+
+    #[tokio::test]
+    async fn where_a_row_could_not_be_written_it_is_found_out_when_the_next_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+        let run = async |sql: &'static str| sqlx::query(sql).execute(db.pool()).await.unwrap();
+        let mut book = book(&db, &Repeats::new(Clock::manual(0)));
+        let is_written = book.is_written.clone();
+        book.append([(refusal("192.0.2.1", "/mcp"), None)].into_iter()).await;
+        assert!(is_written.load(Ordering::Relaxed));
+        run("CREATE TRIGGER full BEFORE UPDATE ON audit_heads BEGIN SELECT RAISE(ABORT, 'disk full'); END").await;
+        book.append([(refusal("192.0.2.1", "/mcp"), None)].into_iter()).await;
+        book.look().await;
+        assert!(!is_written.load(Ordering::Relaxed), "nobody brings a row, and none could be written");
+        run("DROP TRIGGER full").await;
+        book.look().await;
+        assert!(is_written.load(Ordering::Relaxed));
+        assert_eq!(store::audit::newest(&db, None, 10).await.unwrap().len(), 1, "it brings no row itself");
+    }
+
     #[tokio::test]
     async fn refusals_that_were_counted_are_not_lost_when_the_database_fails() {
         let folder = tempfile::tempdir().unwrap();
         let db = Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
         let run = async |sql: &'static str| sqlx::query(sql).execute(db.pool()).await.unwrap();
         let repeats = Repeats::new(Clock::manual(0));
-        let mut book = Book { db: db.clone(), uses: Uses::default(), used: Instant::now(), repeats: repeats.clone() };
+        let mut book = book(&db, &repeats);
         let rows: Vec<Entry> = (0..7).filter_map(|_| repeats.note(refusal("192.0.2.1", "/mcp"))).collect();
         book.append(rows.into_iter().map(|row| (row, None))).await;
 
@@ -225,6 +268,7 @@ mod tests {
         let counted = repeats.all();
         assert_eq!(counted.len(), 1);
         book.append(counted.into_iter().map(|row| (row, None))).await;
+        assert!(!book.is_written.load(Ordering::Relaxed));
         run("DROP TRIGGER full").await;
         let counted = repeats.all();
         book.append(counted.into_iter().map(|row| (row, None))).await;

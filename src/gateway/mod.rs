@@ -257,11 +257,20 @@ impl Gateway {
     /// Room for files on their way into the caller's workspace; removed when dropped.
     ///
     /// # Errors
-    /// The caller may not write datasets, or has as many uploads on their way as may be.
+    /// The caller may not write datasets, or has as many uploads on their way as may be; `service_unavailable` when the
+    /// disk has no room for new data.
     pub fn staging(&self, caller: &Caller) -> Result<Staging> {
         may(caller, Action::WriteDatasets)?;
         let place = self.limiter.upload(caller)?;
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
+    }
+
+    /// Whether there is room for so many bytes more of files on their way in.
+    ///
+    /// # Errors
+    /// `service_unavailable`: there is none.
+    pub fn admit(&self, bytes: u64) -> Result<()> {
+        self.parts.engines.ingest.admit(bytes)
     }
 
     /// An upload of the caller's, and how many bytes of it are here.

@@ -130,9 +130,7 @@ impl Identity {
     /// The database fails.
     pub async fn reset_factors(&self, user: Id<User>) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        factors::delete_totp(&mut tx, user).await?;
-        factors::delete_passkeys(&mut tx, user).await?;
-        factors::delete_recovery_codes(&mut tx, user).await?;
+        factors::delete_of_user(&mut tx, user).await?;
         sessions::delete_of_user(&mut tx, user).await?;
         Ok(tx.commit().await?)
     }

@@ -11,6 +11,7 @@ pub mod connectivity;
 pub mod consents;
 pub mod device;
 mod documents;
+mod erase;
 pub mod factors;
 pub mod grants;
 pub mod introspect;

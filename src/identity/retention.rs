@@ -3,17 +3,17 @@
 
 use super::Identity;
 use super::sweep::BATCH;
-use crate::base::clock::millis;
+use crate::base::clock::{Millis, millis};
 use crate::base::secret::{hmac_hex, same};
 use crate::model::error::Result;
 use crate::store::audit::Head;
 use crate::store::audit::cuts::{self, Cut, Expired};
 
 impl Identity {
-    /// Deletes the entries that are past their time, for as long as `holder` has the turn; returns how many.
-    pub(super) async fn expire_audit(&self, holder: &str) -> Result<u64> {
+    /// Deletes the entries that are past their time at `now`, for as long as `holder` has the turn; returns how many.
+    pub(super) async fn expire_audit(&self, holder: &str, now: Millis) -> Result<u64> {
         let Some(kept) = self.0.config.limits.lifetimes.audit else { return Ok(0) };
-        let before = self.0.clock.now() - millis(kept);
+        let before = now - millis(kept);
         let mut count = 0;
         for chain in cuts::expiring(&self.0.db, before).await? {
             loop {

@@ -123,7 +123,7 @@ pub struct ClusterIndex {
     pub encoder: String,
     pub terms: String,
     pub cutter: String,
-    /// Chunks, of all its builds.
+    /// Chunks, of all its builds; in the metadata 0 until it has its place.
     pub points: u64,
     pub chain: Chain,
     pub standing: Standing,

@@ -59,8 +59,6 @@ pub struct Version {
     pub row_count: i64,
     /// Bytes on disk.
     pub bytes: i64,
-    /// Documents that it has; of a table none.
-    pub documents: i64,
     /// As they were found then; what people wrote of them is with the dataset.
     pub columns: Vec<ColumnInfo>,
     /// The files that it came from, as people call them.
@@ -145,7 +143,6 @@ mod tests {
             how: How::Import,
             row_count: 0,
             bytes,
-            documents: 0,
             columns: Vec::new(),
             source: String::new(),
             files: String::new(),

@@ -55,7 +55,7 @@ pub struct Kept {
 
 impl Kept {
     /// As a caller sees it: of columns that are hidden from clients, clients hear nothing.
-    fn of(version: Version, dataset: &Dataset, external: bool) -> Self {
+    fn of((version, documents): (Version, i64), dataset: &Dataset, external: bool) -> Self {
         let seen = |columns: Vec<_>| Dataset { columns, ..dataset.clone() }.seen(external).columns;
         let columns = Difference::between(&seen(dataset.columns.clone()), &seen(version.columns));
         let is_restored = version.current_since > version.made_at;
@@ -65,7 +65,7 @@ impl Kept {
             how: version.how,
             source: version.source,
             row_count: version.row_count,
-            document_count: (dataset.kind == Kind::Documents).then_some(version.documents),
+            document_count: (dataset.kind == Kind::Documents).then_some(documents),
             bytes: version.bytes,
             made_at: rfc3339(version.made_at),
             made_by: version.made_by,
@@ -87,6 +87,11 @@ pub struct Versions {
     pub versions_max: usize,
     /// Bytes that those before the current one may take together.
     pub bytes_max: i64,
+    /// Bytes that all versions of all datasets of the workspace take together.
+    pub workspace_bytes: i64,
+    /// Bytes that these may take; absent where there is no such limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_bytes_max: Option<i64>,
 }
 
 impl Operation for ListVersions {
@@ -123,6 +128,8 @@ impl Operation for ListVersions {
             versions: versions.into_iter().map(|version| Kept::of(version, &dataset, external)).collect(),
             versions_max: keep.versions,
             bytes_max: i64::try_from(keep.bytes).unwrap_or(i64::MAX),
+            workspace_bytes: on.engines.datasets.bytes(job).await?,
+            workspace_bytes_max: keep.workspace.map(|most| i64::try_from(most.get()).unwrap_or(i64::MAX)),
         })
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
-pub use crate::engine::datasets::Words;
+pub use crate::engine::datasets::describe::Words;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;

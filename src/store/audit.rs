@@ -37,6 +37,8 @@ const TAKE: &str = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, $2, $
      ON CONFLICT (chain) DO UPDATE SET seq = audit_heads.seq + $2 RETURNING seq, hash";
 const INSERT: &str = "INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES";
 const SET: &str = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
+/// Writes and changes nothing, where there is any chain.
+const TOUCH: &str = "UPDATE audit_heads SET seq = seq WHERE chain = (SELECT MIN(chain) FROM audit_heads)";
 
 /// Appends entries, and adds uses of tokens, in one transaction: all are durable when it returns, or none is there.
 pub async fn append(db: &Db, entries: Vec<Entry>, uses: Vec<Use>) -> Result<()> {
@@ -51,6 +53,30 @@ pub async fn append(db: &Db, entries: Vec<Entry>, uses: Vec<Use>) -> Result<()> 
             tokio::time::timeout(PATIENCE, append_together(db, &entries, &uses)).await.map_err(late)?
         }
     }
+}
+
+/// Whether entries can be appended, without one.
+///
+/// # Errors
+/// They cannot.
+pub async fn try_writing(db: &Db) -> Result<()> {
+    match &db.direct {
+        Some(direct) => {
+            let turn = db.writer.clone().lock_owned().await;
+            direct.write(turn, |tx| tx.execute(TOUCH, ())).await?;
+            Ok(())
+        }
+        None => {
+            let late = |_| Error::unavailable("The database does not answer.");
+            tokio::time::timeout(PATIENCE, touch(db)).await.map_err(late)?
+        }
+    }
+}
+
+async fn touch(db: &Db) -> Result<()> {
+    let mut tx = db.recording().await?;
+    sqlx::query(TOUCH).execute(&mut *tx).await?;
+    Ok(tx.commit().await?)
 }
 
 /// Sorted by chain: two nodes take the heads in the same order and cannot deadlock.
@@ -96,7 +122,7 @@ fn append_directly(tx: &rusqlite::Transaction<'_>, entries: &[Entry], uses: &[Us
 
 /// In PostgreSQL, where every statement is a round trip.
 async fn append_together(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
-    let mut tx = db.everyone().await?;
+    let mut tx = db.recording().await?;
     for (chain, entries) in by_chain(entries) {
         append_to(&mut tx, &chain, &entries).await?;
     }

@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 
 use super::text_id;
 use crate::base::id::Id;
-use crate::model::dataset::Dataset;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::version::{How, Version};
@@ -19,22 +19,39 @@ const COLUMNS: &str = "v.org_id, v.dataset_id, v.version, v.how, v.row_count, v.
 /// The kept versions of a dataset, which became current last first.
 pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<Version>> {
     let sql = format!(
-        "SELECT {COLUMNS}, (SELECT COUNT(*) FROM version_documents d WHERE d.org_id = v.org_id \
-             AND d.dataset_id = v.dataset_id AND d.version = v.version) AS documents FROM dataset_versions v \
-         WHERE v.org_id = $1 AND v.dataset_id = $2 ORDER BY v.current_since DESC, v.version DESC"
+        "SELECT {COLUMNS} FROM dataset_versions v WHERE v.org_id = $1 AND v.dataset_id = $2 \
+         ORDER BY v.current_since DESC, v.version DESC"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
-/// As [`list`], of all datasets of a workspace, and without the number of documents: to count them is to read them all.
+/// As [`list`], each with how many documents it has; of a table none. To count them is to read them all.
+pub async fn counted(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<(Version, i64)>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, (SELECT COUNT(*) FROM version_documents d WHERE d.org_id = v.org_id \
+             AND d.dataset_id = v.dataset_id AND d.version = v.version) AS documents FROM dataset_versions v \
+         WHERE v.org_id = $1 AND v.dataset_id = $2 ORDER BY v.current_since DESC, v.version DESC"
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    let rows = query.fetch_all(&mut **on).await?;
+    rows.iter().map(|row| Ok((read(row)?, row.try_get("documents")?))).collect()
+}
+
+/// As [`list`], of all datasets of a workspace.
 pub async fn all(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Version>> {
     let sql = format!(
-        "SELECT {COLUMNS}, CAST(0 AS BIGINT) AS documents FROM dataset_versions v WHERE v.org_id = $1 \
+        "SELECT {COLUMNS} FROM dataset_versions v WHERE v.org_id = $1 \
          ORDER BY v.dataset_id, v.current_since DESC, v.version DESC"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// Bytes that all versions of a workspace take together.
+pub async fn bytes(on: &mut Scoped, org: Id<Org>) -> Result<i64> {
+    let sql = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS bytes FROM dataset_versions WHERE org_id = $1";
+    Ok(sqlx::query(sql).bind(org.to_string()).fetch_one(&mut **on).await?.try_get("bytes")?)
 }
 
 /// Whether a dataset has a version, as the current one or a kept one.
@@ -51,6 +68,36 @@ pub async fn named(on: &mut Scoped, org: Id<Org>) -> Result<HashSet<(Id<Dataset>
                UNION SELECT id, version FROM datasets WHERE org_id = $1 AND version IS NOT NULL";
     let rows = sqlx::query(sql).bind(org.to_string()).fetch_all(&mut **on).await?;
     rows.iter().map(|row| Ok((text_id(row, "dataset_id")?, row.try_get("version")?))).collect()
+}
+
+/// What the metadata say of a version's data on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OnDisk {
+    pub org: Id<Org>,
+    pub dataset: Id<Dataset>,
+    pub version: String,
+    /// The length of a table's file; `None` for an index of documents.
+    pub bytes: Option<i64>,
+}
+
+/// The versions of all workspaces, current ones and kept ones, less those whose index is on a server.
+pub async fn on_disk(on: &mut Scoped) -> Result<Vec<OnDisk>> {
+    let sql = "SELECT v.org_id, v.dataset_id, v.version, v.bytes, d.kind FROM dataset_versions v \
+               JOIN datasets d ON d.org_id = v.org_id AND d.id = v.dataset_id \
+               WHERE NOT EXISTS (SELECT 1 FROM cluster_indexes c WHERE c.org_id = v.org_id \
+               AND c.dataset_id = v.dataset_id AND c.version = v.version AND c.standing = 'placed') \
+               ORDER BY v.org_id, v.dataset_id, v.version";
+    let rows = sqlx::query(sql).fetch_all(&mut **on).await?;
+    let read = |row: &AnyRow| -> Result<OnDisk> {
+        let is_table = row.try_get::<String, _>("kind")? == Kind::Table.name();
+        Ok(OnDisk {
+            org: text_id(row, "org_id")?,
+            dataset: text_id(row, "dataset_id")?,
+            version: row.try_get("version")?,
+            bytes: if is_table { Some(row.try_get("bytes")?) } else { None },
+        })
+    };
+    rows.iter().map(read).collect()
 }
 
 /// Adds a version; of one that is there, when and by whom it became the current one is written anew. Its documents are
@@ -98,7 +145,6 @@ fn read(row: &AnyRow) -> Result<Version> {
         how: known.ok_or_else(|| Error::internal(format!("dataset_versions.how is {how}")))?,
         row_count: row.try_get("row_count")?,
         bytes: row.try_get("bytes")?,
-        documents: row.try_get("documents")?,
         columns: serde_json::from_str(&row.try_get::<String, _>("columns_json")?).map_err(Error::internal)?,
         source: row.try_get("source")?,
         files: row.try_get("files")?,

@@ -18,6 +18,11 @@ const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.vers
 
 /// Documents that one statement adds to a version or takes from it: a version may have hundreds of thousands.
 pub const AT_ONCE: usize = 500;
+/// Documents that one statement adds with their texts, and bytes of these, where they are not one document's.
+const ROWS: usize = 100;
+const TEXTS: usize = 4 << 20;
+/// Values of a document's row.
+const COLUMNS: usize = 12;
 
 /// What tells a document from others, without its text.
 #[derive(Clone, Debug)]
@@ -38,24 +43,11 @@ pub async fn add(
     fresh: &[Document],
     shared: &[Id<DocumentRow>],
 ) -> Result<()> {
-    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
-               digest, markup, facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    for document in fresh {
-        sqlx::query(sql)
-            .bind(document.org.to_string())
-            .bind(document.row.to_string())
-            .bind(document.dataset.to_string())
-            .bind(document.version.clone())
-            .bind(document.title.clone())
-            .bind(document.source_file.clone())
-            .bind(document.text.clone())
-            .bind(document.created_at)
-            .bind(document.id.to_string())
-            .bind(digest(&document.text, &document.facts))
-            .bind(document.markup.name())
-            .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?)
-            .execute(&mut **on)
-            .await?;
+    let mut rest = fresh;
+    while !rest.is_empty() {
+        let (some, later) = rest.split_at(together(rest));
+        insert(on, some).await?;
+        rest = later;
     }
     let rows: Vec<Id<DocumentRow>> = fresh.iter().map(|fresh| fresh.row).chain(shared.iter().copied()).collect();
     for rows in rows.chunks(AT_ONCE) {
@@ -69,6 +61,46 @@ pub async fn add(
         }
         query.execute(&mut **on).await?;
     }
+    Ok(())
+}
+
+/// How many of these documents, from the first on, one statement adds.
+fn together(documents: &[Document]) -> usize {
+    let mut bytes = 0;
+    let fits = |document: &&Document| {
+        bytes += document.text.len();
+        bytes <= TEXTS
+    };
+    documents.iter().take(ROWS).take_while(fits).count().max(1)
+}
+
+/// Adds documents by one statement.
+async fn insert(on: &mut Scoped, documents: &[Document]) -> Result<()> {
+    let rows: Vec<String> =
+        (0..documents.len()).map(|row| format!("({})", places(row * COLUMNS + 1, COLUMNS))).collect();
+    let sql = format!(
+        "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
+         digest, markup, facts) VALUES {}",
+        rows.join(", ")
+    );
+    // Its text has as many forms as there are numbers of documents: the engines are not to keep them all.
+    let mut query = sqlx::query::<sqlx::Any>(sqlx::AssertSqlSafe(sql)).persistent(false);
+    for document in documents {
+        query = query
+            .bind(document.org.to_string())
+            .bind(document.row.to_string())
+            .bind(document.dataset.to_string())
+            .bind(document.version.clone())
+            .bind(document.title.clone())
+            .bind(document.source_file.clone())
+            .bind(document.text.clone())
+            .bind(document.created_at)
+            .bind(document.id.to_string())
+            .bind(digest(&document.text, &document.facts))
+            .bind(document.markup.name())
+            .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?);
+    }
+    query.execute(&mut **on).await?;
     Ok(())
 }
 
@@ -244,5 +276,10 @@ mod tests {
         assert_eq!(of(&mut tx, "v2").await, rows[1..], "what another version has stays");
         let all = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM documents").fetch_one(&mut *tx).await.unwrap();
         assert_eq!(all, 2_001, "and what none has is gone");
+
+        assert_eq!(together(&documents), ROWS);
+        documents[1].text = "x".repeat(TEXTS);
+        assert_eq!(together(&documents), 1, "the second is as much as a statement has");
+        assert_eq!(together(&documents[1..]), 1, "and goes alone");
     }
 }

@@ -223,7 +223,10 @@ pub async fn delete_passkey(on: &mut AnyConnection, user: Id<User>, credential_i
     Ok(done.rows_affected() == 1)
 }
 
-pub async fn delete_passkeys(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
+/// All that a person proves themselves with besides a password.
+pub async fn delete_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
+    delete_totp(on, user).await?;
+    delete_recovery_codes(on, user).await?;
     sqlx::query("DELETE FROM passkeys WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }

@@ -1,13 +1,18 @@
 //! A look at the metadata that changes nothing, for who wants to know what is wrong with them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use sqlx::any::install_default_drivers;
 use sqlx::{AnyConnection, Connection as _};
 
+use super::sweep::{self, Mark};
 use super::{MIGRATIONS, POSTGRES, SQLITE};
 use crate::base::clock::Millis;
 use crate::base::secret::Secret;
+
+/// How long a server may take to let us in.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How the metadata stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +25,15 @@ pub struct Standing {
     pub unknown: Vec<i64>,
     /// When the newest row of the record was written.
     pub newest_record: Option<Millis>,
+    /// How far clean-up has come.
+    pub clean_up: Option<Mark>,
 }
+
+/// From the end of each chain, which an index has.
+const NEWEST_RECORD: &str = "
+    SELECT MAX(newest) FROM (
+        SELECT (SELECT MAX(at) FROM audit WHERE audit.chain = audit_heads.chain) AS newest FROM audit_heads
+    ) AS heads";
 
 /// Of SQLite in a file that is there.
 pub async fn sqlite(file: &Path) -> sqlx::Result<Standing> {
@@ -34,19 +47,24 @@ pub async fn postgres(url: &Secret) -> sqlx::Result<Standing> {
 
 async fn look(url: &str, is_postgres: bool) -> sqlx::Result<Standing> {
     install_default_drivers();
-    let mut connection = AnyConnection::connect(url).await?;
+    let connected = tokio::time::timeout(PATIENCE, AnyConnection::connect(url)).await;
+    let mut connection = connected.map_err(|_late| sqlx::Error::PoolTimedOut)??;
     let applied = sqlx::query_scalar::<_, i64>("SELECT version FROM _sqlx_migrations ORDER BY version");
-    // Without the table nothing was ever applied.
-    let applied = applied.fetch_all(&mut connection).await.or_else(|problem| match problem {
-        sqlx::Error::Database(_) => Ok(Vec::new()),
-        other => Err(other),
-    })?;
+    let no_such_table = if is_postgres { "42P01" } else { "1" };
+    let applied = match applied.fetch_all(&mut connection).await {
+        // Nothing was ever applied.
+        Err(sqlx::Error::Database(said)) if said.code().as_deref() == Some(no_such_table) => Vec::new(),
+        read => read?,
+    };
     let own = if is_postgres { POSTGRES } else { SQLITE };
     let known: Vec<i64> = MIGRATIONS.iter().chain(own).map(|(version, ..)| *version).collect();
     let missing: Vec<i64> = known.iter().copied().filter(|version| !applied.contains(version)).collect();
-    let newest_record = match missing.is_empty() {
-        true => sqlx::query_scalar("SELECT MAX(at) FROM audit").fetch_one(&mut connection).await?,
-        false => None,
+    let (newest_record, clean_up) = match missing.is_empty() {
+        true => {
+            let newest: Option<Millis> = sqlx::query_scalar(NEWEST_RECORD).fetch_one(&mut connection).await?;
+            (newest, sweep::mark(&mut connection).await?)
+        }
+        false => (None, None),
     };
     connection.close().await?;
     Ok(Standing {
@@ -54,5 +72,6 @@ async fn look(url: &str, is_postgres: bool) -> sqlx::Result<Standing> {
         missing,
         unknown: applied.into_iter().filter(|version| !known.contains(version)).collect(),
         newest_record,
+        clean_up,
     })
 }

@@ -113,6 +113,12 @@ pub async fn revoke_for(on: &mut AnyConnection, org: Id<Org>, email: &str, now: 
     Ok(())
 }
 
+/// Removes every invitation of an address, whatever became of it.
+pub async fn delete_for(on: &mut AnyConnection, email: &str) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM invitations WHERE email = $1").bind(email).execute(on).await?;
+    Ok(())
+}
+
 /// Takes back what a person has sent: one who may not invite any more must not come back through a link of their own.
 pub async fn revoke_by(on: &mut AnyConnection, org: Id<Org>, by: Id<User>, now: Millis) -> sqlx::Result<()> {
     sqlx::query(

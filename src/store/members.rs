@@ -3,7 +3,7 @@
 use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, Row as _};
 
-use super::{orgs, users};
+use super::{orgs, text_id, users};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::access::Role;
@@ -113,6 +113,13 @@ pub async fn of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<V
     .fetch_all(on)
     .await?;
     rows.iter().map(|row| Ok(Membership { org: orgs::read(row)?, user, role: read_role(row)? })).collect()
+}
+
+/// A person's workspaces, suspended ones too, always in the same order.
+pub async fn orgs_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Vec<Id<Org>>> {
+    let sql = "SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id";
+    let rows = sqlx::query(sql).bind(user.to_string()).fetch_all(on).await?;
+    rows.iter().map(|row| text_id(row, "org_id")).collect()
 }
 
 /// A workspace's people by address.

@@ -88,6 +88,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (29, "documents from buckets", include_str!("../../migrations/0029_document_sync_buckets.sql")),
     (30, "parts of indexes on a Qdrant server", include_str!("../../migrations/0030_index_parts.sql")),
     (31, "what tasks were made of", include_str!("../../migrations/0031_task_sources.sql")),
+    (34, "how far clean-up has come", include_str!("../../migrations/0034_clean_up.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
@@ -114,6 +115,23 @@ const READERS: u32 = 4;
 /// How long a connection to PostgreSQL may have rested before it is asked whether it still is one.
 const IDLE: Duration = Duration::from_secs(2);
 
+/// How long a free connection is waited for.
+const TURN: Duration = Duration::from_secs(10);
+
+/// Connections to PostgreSQL that the record alone has: those who hold all others do not keep it from being written. It
+/// uses one at a time; one that has fallen silent stays taken until the network gives it up.
+const RECORD: u32 = 4;
+
+/// What every connection to PostgreSQL is told, so that nobody holds for long what others need: how long a lock is
+/// waited for, how long a statement may take, and when the transaction of a node that fell silent or is gone ends.
+const BOUNDS: &str = "SELECT set_config('lock_timeout', '5s', false), set_config('statement_timeout', '2min', false),
+            set_config('idle_in_transaction_session_timeout', '30s', false),
+            set_config('tcp_keepalives_idle', '30s', false), set_config('tcp_keepalives_interval', '10s', false),
+            set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '60s', false)";
+
+/// The SQLSTATEs of what PostgreSQL ends because it took too long, or waited in a circle.
+const TOO_LONG: [&str; 4] = ["55P03", "57014", "25P03", "40P01"];
+
 /// Which engine holds the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
@@ -125,6 +143,8 @@ pub enum Backend {
 #[derive(Clone, Debug)]
 pub struct Db {
     pool: AnyPool,
+    /// What the record is written through on PostgreSQL.
+    record: AnyPool,
     backend: Backend,
     writer: Arc<Mutex<()>>,
     /// On SQLite.
@@ -186,7 +206,7 @@ impl Db {
         install_default_drivers();
         let pool = AnyPoolOptions::new()
             .max_connections(READERS + 1)
-            .acquire_timeout(Duration::from_secs(10))
+            .acquire_timeout(TURN)
             // A file does not hang up.
             .test_before_acquire(false)
             .after_connect(|connection, _| {
@@ -202,7 +222,8 @@ impl Db {
         migrate(&pool, SQLITE).await?;
         let direct = Direct::open(file)?;
         let gate = Gate::Direct(direct.clone());
-        Ok(Self { pool, backend: Backend::Sqlite, writer: Arc::default(), direct: Some(direct), gate })
+        let record = pool.clone();
+        Ok(Self { pool, record, backend: Backend::Sqlite, writer: Arc::default(), direct: Some(direct), gate })
     }
 
     /// PostgreSQL at `url`.
@@ -210,19 +231,19 @@ impl Db {
         Self::open_postgres_with(url, 16).await
     }
 
-    /// PostgreSQL at `url` with at most so many connections.
+    /// PostgreSQL at `url` with at most so many connections for requests.
     pub async fn open_postgres_with(url: &Secret, connections: u32) -> sqlx::Result<Self> {
         install_default_drivers();
+        let url = url.expose();
+        // Migrations take as long as they take, and wait for those of another node.
+        let unbounded = AnyPoolOptions::new().max_connections(1).acquire_timeout(TURN).connect(url).await?;
+        migrate(&unbounded, POSTGRES).await?;
+        unbounded.close().await;
         // One more, which the gate keeps.
-        let options = AnyPoolOptions::new().max_connections(connections + 1).acquire_timeout(Duration::from_secs(10));
-        // A server may have hung up; one that answered a moment ago has not.
-        let options = options.test_before_acquire(false).before_acquire(|connection, known| {
-            Box::pin(async move { Ok(known.idle_for < IDLE || connection.ping().await.is_ok()) })
-        });
-        let pool = options.connect(url.expose()).await?;
-        migrate(&pool, POSTGRES).await?;
+        let pool = postgres(connections + 1).connect(url).await?;
+        let record = postgres(RECORD).connect_lazy(url)?;
         let gate = Gate::start(pool.clone());
-        let db = Self { pool, backend: Backend::Postgres, writer: Arc::default(), direct: None, gate };
+        let db = Self { pool, record, backend: Backend::Postgres, writer: Arc::default(), direct: None, gate };
         if !db.is_walled().await? {
             tracing::warn!(
                 "the role of DATABASE_URL is a superuser or has BYPASSRLS: row-level security, the second wall between \
@@ -258,7 +279,7 @@ impl Db {
                 let turn = self.writer.clone().lock_owned().await;
                 Tx { inner: self.pool.begin_with("BEGIN IMMEDIATE").await?, _turn: Some(turn) }
             }
-            Backend::Postgres => Tx { inner: self.begin_postgres("BEGIN".into()).await?, _turn: None },
+            Backend::Postgres => Tx { inner: begin_postgres(&self.pool, "BEGIN".into()).await?, _turn: None },
         })
     }
 
@@ -270,15 +291,6 @@ impl Db {
             Backend::Postgres => None,
         };
         Ok(Writer { inner: self.pool.acquire().await?, _turn: turn })
-    }
-
-    /// Begins in a task of its own, which goes on when the caller is dropped. The driver forgets to roll back when
-    /// beginning itself is given up half way: the next borrower of the connection would find itself within a
-    /// transaction, with a stranger's tenant, and what it writes would never be committed.
-    async fn begin_postgres(&self, statement: String) -> sqlx::Result<Transaction<'static, sqlx::Any>> {
-        let pool = self.pool.clone();
-        let begun = tokio::spawn(async move { pool.begin_with(AssertSqlSafe(statement)).await });
-        begun.await.map_err(|problem| sqlx::Error::Io(std::io::Error::other(problem)))?
     }
 
     /// After a deletion, leaves nothing of what was deleted in the files of SQLite: pages are zeroed when rows go
@@ -304,8 +316,36 @@ impl Db {
         if let Some(direct) = &self.direct {
             direct.close().await;
         }
+        self.record.close().await;
         self.pool.close().await;
     }
+}
+
+/// At most so many connections to PostgreSQL, each with its [`BOUNDS`].
+fn postgres(connections: u32) -> AnyPoolOptions {
+    AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(TURN)
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                sqlx::query(BOUNDS).execute(connection).await?;
+                Ok(())
+            })
+        })
+        // A server may have hung up; one that answered a moment ago has not.
+        .test_before_acquire(false)
+        .before_acquire(|connection, known| {
+            Box::pin(async move { Ok(known.idle_for < IDLE || connection.ping().await.is_ok()) })
+        })
+}
+
+/// Begins in a task of its own, which goes on when the caller is dropped. The driver forgets to roll back when
+/// beginning itself is given up half way: the next borrower of the connection would find itself within a
+/// transaction, with a stranger's tenant, and what it writes would never be committed.
+async fn begin_postgres(pool: &AnyPool, statement: String) -> sqlx::Result<Transaction<'static, sqlx::Any>> {
+    let pool = pool.clone();
+    let begun = tokio::spawn(async move { pool.begin_with(AssertSqlSafe(statement)).await });
+    begun.await.map_err(|problem| sqlx::Error::Io(std::io::Error::other(problem)))?
 }
 
 /// Brings the tables to what this program knows; `own` are the engine's.
@@ -328,8 +368,18 @@ fn places(first: usize, count: usize) -> String {
     places.join(", ")
 }
 
+/// Whether somebody waited in vain, for a connection or within PostgreSQL, and may try again.
+fn is_busy(cause: &sqlx::Error) -> bool {
+    let code = cause.as_database_error().and_then(|problem| problem.code());
+    matches!(cause, sqlx::Error::PoolTimedOut) || code.is_some_and(|code| TOO_LONG.contains(&code.as_ref()))
+}
+
 impl From<sqlx::Error> for crate::model::error::Error {
     fn from(cause: sqlx::Error) -> Self {
+        if is_busy(&cause) {
+            tracing::warn!(%cause, "the database is busy");
+            return Self::unavailable("The database is busy. Try again in a moment.");
+        }
         Self::internal(cause)
     }
 }
@@ -341,6 +391,11 @@ pub enum FolderError {
         "another dragoman process is using the data folder {0}; stop it first, or choose another folder with --data"
     )]
     InUse(String),
+    #[error(
+        "the data folder {0} belongs to user {1}, and this is user {2}, whose files the service could not read; run this \
+         as that user, or give the whole folder to this one (chown -R)"
+    )]
+    NotOurs(String, u32, u32),
     #[error("the data folder {0} cannot be used: {1}")]
     Io(String, std::io::Error),
 }
@@ -348,11 +403,15 @@ pub enum FolderError {
 /// Makes a data folder that only its owner reads, where there is none.
 ///
 /// # Errors
-/// [`FolderError::Io`].
+/// [`FolderError::Io`]; [`FolderError::NotOurs`] for one that is another user's.
 pub fn private_folder(folder: &Path) -> Result<(), FolderError> {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let io = |problem| FolderError::Io(folder.display().to_string(), problem);
     std::fs::create_dir_all(folder).map_err(io)?;
+    let (owner, own) = (std::fs::metadata(folder).map_err(io)?.uid(), rustix::process::geteuid().as_raw());
+    if owner != own {
+        return Err(FolderError::NotOurs(folder.display().to_string(), owner, own));
+    }
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).map_err(io)
 }
 
@@ -382,5 +441,24 @@ impl FolderLock {
             Err(std::fs::TryLockError::WouldBlock) => Err(FolderError::InUse(name)),
             Err(std::fs::TryLockError::Error(problem)) => Err(io(problem)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What root makes in the folder of a service the service cannot read.
+    #[test]
+    fn a_folder_of_another_user_is_refused_as_it_is() {
+        let made = tempfile::tempdir().unwrap();
+        let is_root = rustix::process::geteuid().is_root();
+        if is_root {
+            std::os::unix::fs::chown(made.path(), Some(1), None).unwrap();
+        }
+        let others = if is_root { made.path() } else { Path::new("/") };
+        let refused = FolderLock::take(others).unwrap_err();
+        assert!(matches!(refused, FolderError::NotOurs(..)), "{refused}");
+        assert!(!others.join("lock").exists());
     }
 }

@@ -2,8 +2,9 @@
 //! waits long for it; its condition stands outside the choice of rows too, so that a row that came to life again while
 //! the statement waited for it stays.
 
-use sqlx::AnyExecutor;
+use sqlx::{AnyConnection, AnyExecutor, AssertSqlSafe, Row as _};
 
+use super::{Backend, places};
 use crate::base::clock::Millis;
 
 /// A kind of row that goes when it is past its time.
@@ -121,7 +122,68 @@ pub const KINDS: [Kind; 12] = [
     },
 ];
 
-/// Deletes at most `limit` rows of a kind that ended by `before`; returns how many went.
-pub async fn batch(on: impl AnyExecutor<'_>, kind: &Kind, before: Millis, limit: i64) -> sqlx::Result<u64> {
-    Ok(sqlx::query(kind.sql).bind(before).bind(limit).execute(on).await?.rows_affected())
+/// How far clean-up has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// What ended later stays.
+    pub upto: Millis,
+    /// What the clock of the node that set it said then.
+    pub seen: Millis,
+}
+
+/// `None` before the first turn.
+pub async fn mark(on: impl AnyExecutor<'_>) -> sqlx::Result<Option<Mark>> {
+    let row = sqlx::query("SELECT upto, seen FROM clean_up").fetch_optional(on).await?;
+    row.map(|row| Ok(Mark { upto: row.try_get("upto")?, seen: row.try_get("seen")? })).transpose()
+}
+
+pub async fn set_mark(on: &mut AnyConnection, mark: Mark) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO clean_up (id, upto, seen) VALUES (1, $1, $2)
+         ON CONFLICT (id) DO UPDATE SET upto = excluded.upto, seen = excluded.seen",
+    )
+    .bind(mark.upto)
+    .bind(mark.seen)
+    .execute(on)
+    .await?;
+    Ok(())
+}
+
+impl Kind {
+    /// Whether it is a change of a workspace when such a row goes (`migrations/postgres/1009_freshness.sql`).
+    fn is_change(&self) -> bool {
+        self.sql.split_whitespace().nth(2) == Some("grants")
+    }
+}
+
+/// Deletes at most `limit` rows of a kind that ended by `before`; returns how many went. On PostgreSQL nobody is waited
+/// for in a circle: rows that somebody else has stay for the next time, and workspaces are held in their order.
+pub async fn batch(
+    on: &mut AnyConnection,
+    backend: Backend,
+    kind: &Kind,
+    before: Millis,
+    limit: i64,
+) -> sqlx::Result<u64> {
+    if backend == Backend::Sqlite {
+        return Ok(sqlx::query(kind.sql).bind(before).bind(limit).execute(on).await?.rows_affected());
+    }
+    // Chosen once: where the planner asks again for each row, those that are locked and gone by then would not count.
+    let sql = kind.sql.replacen("IN (", "IN (WITH chosen AS MATERIALIZED (", 1);
+    let sql = sql.replace("LIMIT $2", "LIMIT $2 FOR UPDATE SKIP LOCKED) SELECT * FROM chosen");
+    if !kind.is_change() {
+        return Ok(sqlx::query(AssertSqlSafe(sql)).bind(before).bind(limit).execute(on).await?.rows_affected());
+    }
+    let query = sqlx::query_scalar::<_, String>(AssertSqlSafe(format!("{sql} RETURNING org_id")));
+    let mut orgs = query.bind(before).bind(limit).fetch_all(&mut *on).await?;
+    let gone = orgs.len() as u64;
+    orgs.sort_unstable();
+    orgs.dedup();
+    if gone > 0 {
+        let marks = places(1, orgs.len());
+        let sql = format!("SELECT org_id FROM freshness WHERE org_id IN ({marks}) ORDER BY org_id FOR UPDATE");
+        let query = sqlx::query(AssertSqlSafe(sql));
+        orgs.into_iter().fold(query, |query, org| query.bind(org)).execute(on).await?;
+    }
+    Ok(gone)
 }

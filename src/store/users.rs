@@ -4,6 +4,7 @@ use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, Row as _};
 
 use super::text_id;
+use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::user::User;
 
@@ -64,10 +65,19 @@ pub async fn active(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Opti
     row.as_ref().map(|row| Ok((read(row)?, row.try_get("password_hash")?))).transpose()
 }
 
-/// All people by address.
+/// All people by address, without those who were erased.
 pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<User>> {
-    let rows = sqlx::query("SELECT id, email, name, created_at FROM users ORDER BY email").fetch_all(on).await?;
+    let sql = "SELECT id, email, name, created_at FROM users WHERE email <> id ORDER BY email";
+    let rows = sqlx::query(sql).fetch_all(on).await?;
     rows.iter().map(read).collect()
+}
+
+/// Leaves nothing of a person but the id, which stands in the place of an address and can be none, and locks it out.
+pub async fn erase(on: &mut AnyConnection, id: Id<User>, now: Millis) -> sqlx::Result<()> {
+    let sql = "UPDATE users SET email = id, name = 'Somebody who has left', password_hash = '', settings = '{}', \
+               suspended_at = $2 WHERE id = $1";
+    sqlx::query(sql).bind(id.to_string()).bind(now).execute(on).await?;
+    Ok(())
 }
 
 /// Replaces the hash; `false` when there is no such person.

@@ -123,20 +123,29 @@ pub fn is_caused_by<E: StdError + 'static>(problem: &(dyn StdError + 'static)) -
 /// The body came too slowly.
 #[derive(Debug, thiserror::Error)]
 #[error("the body came too slowly")]
-struct Late;
+pub(super) struct Late;
 
-/// What is left of our patience.
+/// Patience with whoever brings bytes, or takes them: so long, in all, for each step of them.
 #[derive(Debug)]
-struct Patience {
+pub(super) struct Patience {
     whole: Duration,
+    /// Bytes after which patience is whole again.
+    step: usize,
     waited: Duration,
     /// Bytes since `waited` was last set back.
     came: usize,
+    /// Since when bytes are waited for, and when that has been too long.
+    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl Patience {
-    fn of(whole: Duration) -> Self {
-        Self { whole, waited: Duration::ZERO, came: 0 }
+    pub(super) fn of(whole: Duration, step: usize) -> Self {
+        Self { whole, step, waited: Duration::ZERO, came: 0, waiting: None }
+    }
+
+    /// Begins anew, as if nothing had been waited for.
+    pub(super) fn renew(&mut self) {
+        *self = Self::of(self.whole, self.step);
     }
 
     fn left(&self) -> Duration {
@@ -147,21 +156,38 @@ impl Patience {
     fn came(&mut self, bytes: usize, waited: Duration) {
         self.waited += waited;
         self.came += bytes;
-        if self.came >= STEP {
-            *self = Self::of(self.whole);
+        if self.came >= self.step {
+            self.renew();
         }
+    }
+
+    /// What a try gave, in which there are so many `bytes`; a failure when it is still without a result and there is no
+    /// patience left.
+    pub(super) fn judge<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        tried: Poll<T>,
+        bytes: impl FnOnce(&T) -> usize,
+    ) -> Poll<Result<T, Late>> {
+        if let Poll::Ready(done) = tried {
+            let waited = self.waiting.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
+            self.came(bytes(&done), waited);
+            return Poll::Ready(Ok(done));
+        }
+        let left = self.left();
+        let (_, alarm) = self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(tokio::time::sleep(left))));
+        alarm.as_mut().poll(context).map(|()| Err(Late))
     }
 }
 
 struct Paced {
     body: BodyDataStream,
     patience: Patience,
-    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl Paced {
     fn new(body: Body, patience: Duration) -> Self {
-        Self { body: body.into_data_stream(), patience: Patience::of(patience), waiting: None }
+        Self { body: body.into_data_stream(), patience: Patience::of(patience, STEP) }
     }
 }
 
@@ -169,17 +195,16 @@ impl Stream for Paced {
     type Item = Result<Bytes, axum::BoxError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { body, patience, waiting } = &mut *self;
-        if let Poll::Ready(part) = body.poll_next_unpin(context) {
-            let waited = waiting.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
-            if let Some(Ok(bytes)) = &part {
-                patience.came(bytes.len(), waited);
-            }
-            return Poll::Ready(part.map(|part| part.map_err(Into::into)));
-        }
-        let start = || (Instant::now(), Box::pin(tokio::time::sleep(patience.left())));
-        let (_, alarm) = waiting.get_or_insert_with(start);
-        alarm.as_mut().poll(context).map(|()| Some(Err(Late.into())))
+        let Self { body, patience } = &mut *self;
+        let part = body.poll_next_unpin(context);
+        let judged = patience.judge(context, part, |part| match part {
+            Some(Ok(bytes)) => bytes.len(),
+            Some(Err(_)) | None => 0,
+        });
+        judged.map(|judged| match judged {
+            Ok(part) => part.map(|part| part.map_err(Into::into)),
+            Err(late) => Some(Err(late.into())),
+        })
     }
 }
 
@@ -194,14 +219,14 @@ mod tests {
 
     #[test]
     fn a_trickle_uses_patience_up_and_a_slow_line_does_not() {
-        let mut trickle = Patience::of(15 * SECOND);
+        let mut trickle = Patience::of(15 * SECOND, STEP);
         for _ in 0..14 {
             trickle.came(4, SECOND);
         }
         assert_eq!(trickle.left(), SECOND);
         trickle.came(4, 5 * SECOND);
         assert_eq!(trickle.left(), Duration::ZERO);
-        let mut slow = Patience::of(15 * SECOND);
+        let mut slow = Patience::of(15 * SECOND, STEP);
         for _ in 0..1_000 {
             slow.came(2 << 10, SECOND);
             assert!(slow.left() >= 8 * SECOND, "{slow:?}");
@@ -210,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_was_brought_before_buys_no_longer_silence() {
-        let mut patience = Patience::of(15 * SECOND);
+        let mut patience = Patience::of(15 * SECOND, STEP);
         patience.came(100 << 20, SECOND);
         assert_eq!(patience.left(), 15 * SECOND);
     }

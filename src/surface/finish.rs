@@ -10,7 +10,7 @@ use crate::gateway::audit::AuditLog;
 use crate::model::error::Code;
 use crate::surface::context::Context;
 use crate::surface::error::{id_of, problem};
-use crate::surface::web::{AuditEvent, Web, watched};
+use crate::surface::web::{AuditEvent, REFUSED, Sender, Web, watched};
 
 /// The layer.
 pub async fn finish(request: Request, next: Next) -> Response {
@@ -28,8 +28,8 @@ pub async fn recorded(State(audit): State<AuditLog>, request: Request, next: Nex
 }
 
 /// The layer of what writes rows without a call of the gateway: records the refusals that nothing else has recorded,
-/// with the address as the routes write it. What is not there is no refusal, nor is a form that is shown again to be
-/// corrected.
+/// with the address as the routes write it and the person of the browser's session. What is not there is no refusal,
+/// nor is a form that is shown again to be corrected.
 pub async fn refused(State(web): State<Web>, request: Request, next: Next) -> Response {
     let context = Context::of(request.extensions());
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
@@ -43,7 +43,8 @@ pub async fn refused(State(web): State<Web>, request: Request, next: Next) -> Re
     };
     let Some(context) = context.filter(|_| !has_row) else { return response };
     let code = response.extensions().get::<Code>().copied().unwrap_or(code);
-    match web.record(AuditEvent::new(&context, "web.refused", code.info().name).target(path)).await {
+    let by = response.extensions().get::<Sender>().map_or("", |Sender(principal)| principal.as_str());
+    match web.record(AuditEvent::new(&context, REFUSED, code.info().name).by(by).target(path)).await {
         Ok(()) => response,
         Err(error) => problem(&error, &context.request_id),
     }

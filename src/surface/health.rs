@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::base::telemetry;
 use crate::config::Config;
+use crate::gateway::audit::AuditLog;
 use crate::store::Db;
 
 /// The process answers.
@@ -21,14 +22,15 @@ pub async fn live() -> &'static str {
     "live\n"
 }
 
-/// Ready means that the metadata answer.
-pub async fn ready(State(db): State<Db>) -> (StatusCode, &'static str) {
-    match sqlx::query("SELECT 1").execute(db.pool()).await {
-        Ok(_) => (StatusCode::OK, "ready\n"),
-        Err(problem) => {
-            tracing::warn!(%problem, "not ready: the metadata do not answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
-        }
+/// Ready means that the metadata answer, and that the last row of the record could be written.
+pub async fn ready(State((db, audit)): State<(Db, AuditLog)>) -> (StatusCode, &'static str) {
+    let asked = sqlx::query("SELECT 1").execute(db.pool()).await;
+    if let Err(problem) = &asked {
+        tracing::warn!(%problem, "not ready: the metadata do not answer");
+    }
+    match asked.is_ok() && audit.is_written() {
+        true => (StatusCode::OK, "ready\n"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
     }
 }
 

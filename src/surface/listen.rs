@@ -1,5 +1,5 @@
 //! Connections: as `axum::serve`, but one that does not bring a whole request header in time is closed, so that
-//! strangers cannot keep sockets open for nothing; and so is one that takes nothing of its answers (`stall.rs`), and one
+//! strangers cannot keep sockets open for nothing; and so is one that takes too little of its answers (`stall.rs`), and one
 //! too many (`crowd.rs`). The same for the socket of the data folder, whose peer is this machine and which has no crowd.
 
 use std::net::{Ipv4Addr, SocketAddr};

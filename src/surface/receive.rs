@@ -99,6 +99,8 @@ pub struct Room<'a> {
     pub folder: &'a Path,
     /// Bytes of all files together.
     pub most: u64,
+    /// Asked before so many bytes of a file are written.
+    pub admits: &'a (dyn Fn(u64) -> Result<()> + Sync),
     /// The names of the short fields.
     pub fields: &'a [&'a str],
 }
@@ -120,9 +122,9 @@ impl Received {
 /// Reads the whole form. Before the first byte of a file is written, `may` sees the fields that came before it.
 ///
 /// # Errors
-/// That of `may`; `invalid_argument` for a form that is damaged, is too long beside its files, or has other fields or
-/// one twice; `file_too_large`; `query_timeout` for one that comes too slowly. What was written by then stays in the
-/// folder.
+/// That of `may`, and of `room.admits`; `invalid_argument` for a form that is damaged, is too long beside its files, or
+/// has other fields or one twice; `file_too_large`; `query_timeout` for one that comes too slowly. What was written by
+/// then stays in the folder.
 pub async fn receive(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> + Send) -> Result<Received> {
     let late = || Error::new(Code::QueryTimeout, format!("The upload took longer than {} s.", TIME.as_secs()));
     tokio::time::timeout(TIME, read(form, room, may)).await.unwrap_or_else(|_| Err(late()))
@@ -141,7 +143,7 @@ async fn read(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> 
             may(&received)?;
             let name = base_name(field.file_name().unwrap_or_default());
             let path = room.folder.join(format!("upload-{}", received.files.len()));
-            let bytes = written(&mut field, &path, &kept, &mut left, room.most).await?;
+            let bytes = written(&mut field, &path, &kept, &mut left, &room).await?;
             // A form whose field for files was left alone sends one without a name and without content.
             match name.is_empty() && bytes == 0 {
                 true => tokio::fs::remove_file(&path).await.map_err(Error::internal)?,
@@ -162,12 +164,19 @@ async fn read(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> 
 }
 
 /// Writes a file; says how many bytes it had.
-async fn written(field: &mut Field<'_>, path: &Path, kept: &AtomicUsize, left: &mut u64, most: u64) -> Result<u64> {
+async fn written(
+    field: &mut Field<'_>,
+    path: &Path,
+    kept: &AtomicUsize,
+    left: &mut u64,
+    room: &Room<'_>,
+) -> Result<u64> {
     let mut file = tokio::fs::File::create(path).await.map_err(Error::internal)?;
     let mut bytes = 0;
     while let Some(chunk) = field.chunk().await.map_err(unread)? {
         let size = chunk.len() as u64;
-        *left = left.checked_sub(size).ok_or_else(|| too_large(most))?;
+        *left = left.checked_sub(size).ok_or_else(|| too_large(room.most))?;
+        (room.admits)(size)?;
         bytes += size;
         file.write_all(&chunk).await.map_err(Error::internal)?;
         kept.fetch_sub(chunk.len(), Ordering::Relaxed);
@@ -232,7 +241,7 @@ mod tests {
         let request = http::Request::builder().header(CONTENT_TYPE, "multipart/form-data; boundary=x");
         let request = request.body(body).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let room = Room { folder: folder.path(), most: 10 << 20, fields: &["name"] };
+        let room = Room { folder: folder.path(), most: 10 << 20, admits: &|_| Ok(()), fields: &["name"] };
         let received = receive(Form::of(request).await.unwrap(), room, |_| Ok(())).await;
         let files = received.iter().flat_map(|received| &received.files);
         let bytes = files.map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();

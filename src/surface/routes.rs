@@ -88,7 +88,7 @@ pub fn doors<H: ServerHandler>(
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone())
         .route_layer(from_fn_with_state(web.clone(), refused))
-        .route_layer(from_fn_with_state(audit, recorded));
+        .route_layer(from_fn_with_state(audit.clone(), recorded));
     let pages = pages.merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console.clone());
     // Bodies are bounded, and have to keep a pace, where they are read.
@@ -101,7 +101,7 @@ pub fn doors<H: ServerHandler>(
         .merge(within(LONG_PAGE_TIME, long_pages))
         .merge(files)
         .merge(anybody(web))
-        .merge(probes(web.identity.db().clone()))
+        .merge(probes(web.identity.db().clone(), audit))
         .fallback(error::not_found);
     let facts = get(health::facts).with_state((web.config.clone(), listen));
     let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, facts);
@@ -289,8 +289,9 @@ fn anybody(web: &Web) -> Router {
 }
 
 /// For who keeps the service running.
-fn probes(db: Db) -> Router {
-    Router::new().route("/health/live", get(health::live)).route("/health/ready", get(health::ready)).with_state(db)
+fn probes(db: Db, audit: AuditLog) -> Router {
+    let router = Router::new().route("/health/live", get(health::live)).route("/health/ready", get(health::ready));
+    router.with_state((db, audit))
 }
 
 /// The listener of the operator's own, on another address, which is this machine's alone where it `is_local`: no tenant

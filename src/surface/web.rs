@@ -18,6 +18,9 @@ use crate::model::error::Result;
 use crate::model::org::Org;
 use crate::surface::context::Context;
 
+/// The action of a refusal that nothing else has recorded.
+pub const REFUSED: &str = "web.refused";
+
 tokio::task_local! {
     /// Whether an event was recorded for the request that is being answered.
     static HAS_ROW: Cell<bool>;
@@ -109,6 +112,10 @@ impl AuditEvent {
     }
 }
 
+/// The principal of the session that a refused request came with; in the answer's extensions, for the record.
+#[derive(Clone, Debug)]
+pub struct Sender(pub String);
+
 /// See the module.
 #[derive(Clone)]
 pub struct Web {
@@ -141,12 +148,13 @@ impl Web {
     }
 }
 
-/// Into the audit log. Refusals of strangers share rows when they repeat.
+/// Into the audit log. Refusals of strangers share rows when they repeat, and so do those that cost a person nothing.
 fn recorder(audit: AuditLog, clock: Clock) -> AuditSink {
     Arc::new(move |event| {
         let (entry, audit) = (event.entry(clock.now()), audit.clone());
         Box::pin(async move {
-            match entry.principal.is_empty() && entry.outcome != "ok" {
+            let is_cheap = entry.principal.is_empty() || entry.action == REFUSED;
+            match is_cheap && entry.outcome != "ok" {
                 true => audit.refused(entry).await,
                 false => audit.record(entry).await,
             }

@@ -451,7 +451,7 @@ async fn whoever_is_refused_without_a_credential_has_a_row() {
         ("DRAGOMAN_FAILURES_PER_IP", "1"),
     ];
     both_with(&settings, async |service| {
-        let (_, ann) = person(&service, "ann@example.com", &[]).await;
+        let (user, ann) = person(&service, "ann@example.com", &[]).await;
         let stranger = Browser { base: service.url(""), http: client(true) };
         let registration = json!({ "redirect_uris": [REDIRECT] });
         for status in [201, 429] {
@@ -481,6 +481,10 @@ async fn whoever_is_refused_without_a_credential_has_a_row() {
             ("ip_blocked", "/login"),
         ];
         assert_eq!(refused, expected.map(|(outcome, target)| ("web.refused", outcome, target)), "{told:?}");
+        // Who is known by the session of the browser is named.
+        let named = rows.iter().filter(|row| row.action == "web.refused" && !row.principal.is_empty());
+        let named: Vec<_> = named.map(|row| (&*row.target, row.principal.clone())).collect();
+        assert_eq!(named, [("/logout", format!("user:{}", user.id))]);
         // Those that are recorded where they are refused have no second row.
         assert!(told.contains(&("oauth.introspect", "rate_limited", "")), "{told:?}");
         let others: Vec<_> = told.iter().filter(|(_, outcome, _)| *outcome != "ok").collect();
@@ -523,6 +527,12 @@ async fn messages_that_are_refused_and_prompts_that_read_nothing_have_a_row() {
             assert_eq!(service.http.execute(other).await.unwrap().status(), status, "{name}");
             assert_eq!(written().await, [format!("mcp.request tools/list {outcome}")], "{name}");
         }
+        // By the library too, which writes this one as an error of the protocol.
+        let mut unnamed = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+        unnamed.headers_mut().remove("mcp-method").unwrap();
+        let (status, body) = json_of(service.http.execute(unnamed).await.unwrap()).await;
+        assert_eq!((status, &body["error"]["code"]), (400, &json!(-32020)), "{body}");
+        assert_eq!(written().await, ["mcp.request tools/list invalid_argument"]);
         for (prompt, told) in [
             (json!({ "name": "none" }), "none invalid_argument"),
             (json!({ "name": "connect_client" }), "connect_client invalid_argument"),

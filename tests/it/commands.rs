@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use dragoman::base::clock::Clock;
+use dragoman::store::{self, Db};
+use serde_json::{Value, json};
 
 fn dragoman(data: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dragoman")).arg("--data").arg(data).args(arguments).output().unwrap()
@@ -75,6 +77,27 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", "acme"])["whole"], true);
 }
 
+/// As when the disk is full just then: a secret that is not shown is lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_is_told_although_it_cannot_be_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let db = Db::open_sqlite(&Db::file(&data)).await.unwrap();
+    let refuse = "CREATE TRIGGER refused BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END";
+    sqlx::query(refuse).execute(db.pool()).await.unwrap();
+    db.close().await;
+    for (line, secret) in [
+        ("admin token create --workspace acme --label x --scopes ext:sql", "dgmcp_"),
+        ("admin person create ann@example.com", "Password (not shown again): "),
+    ] {
+        let output = dragoman(&data, &line.split(' ').collect::<Vec<_>>());
+        let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains(secret), "{said} {errors}");
+        assert!(!output.status.success() && errors.contains("is not on the record"), "{errors}");
+    }
+}
+
 /// `dragoman import a.csv b.csv 2>&1 | head -1`, whose reader has gone by the second line.
 #[test]
 fn a_command_whose_words_nobody_reads_does_all_that_it_was_asked() {
@@ -94,6 +117,39 @@ fn a_command_whose_words_nobody_reads_does_all_that_it_was_asked() {
     for name in ["north", "south"] {
         facts(&data, &["admin", "dataset", "versions", name, "--workspace", "acme"]);
     }
+}
+
+/// A shell has settings of its own, or none: how long the service keeps things is in others.
+#[tokio::test]
+async fn no_command_deletes_what_settings_keep_for_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let org = facts(&data, &["admin", "workspace", "create", "acme"])["id"].clone();
+    let entry = json!({
+        "at": Clock::system().now() - 500 * 24 * 60 * 60 * 1000, "org": org, "principal": "local", "client": "",
+        "client_version": "", "session": "", "ip": "", "request_id": "", "action": "admin.old", "target": "",
+        "outcome": "ok", "duration_ms": 0, "rows": 0, "bytes": 0,
+    });
+    let db = Db::open_sqlite(&Db::file(&data)).await.unwrap();
+    store::audit::append(&db, vec![serde_json::from_value(entry).unwrap()], vec![]).await.unwrap();
+    db.close().await;
+    let csv = folder.path().join("sales.csv");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+        command.arg("--data").arg(&data).args(arguments).env("DRAGOMAN_VERSIONS", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    for content in ["a\n1\n", "a\n1\n2\n"] {
+        std::fs::write(&csv, content).unwrap();
+        run(&["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    }
+    run(&["ontology", "list", "--workspace", "acme"]);
+    run(&["admin", "repair"]);
+    let kept = facts(&data, &["admin", "dataset", "versions", "sales", "--workspace", "acme"]);
+    assert_eq!(kept["versions"].as_array().unwrap().len(), 2, "{kept}");
+    let record = facts(&data, &["admin", "audit", "list", "--workspace", "acme"]);
+    assert!(record.as_array().unwrap().iter().any(|row| row["entry"]["action"] == "admin.old"), "{record}");
 }
 
 #[test]

@@ -302,6 +302,24 @@ async fn health_answers_whoever_asks_and_says_of_a_workspace_to_its_own_alone() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_record_cannot_be_written_is_not_ready() {
+    let service = Service::start().await;
+    let token = service.token(&service.workspace("acme").await).await;
+    let asked = async || {
+        let answer = service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status().as_u16();
+        (answer, service.http.get(service.url("/health/ready")).send().await.unwrap().status().as_u16())
+    };
+    let run = async |sql: &'static str| sqlx::query(sql).execute(service.db.pool()).await.unwrap();
+    // A row of no workspace.
+    assert_eq!(service.get("/api/v1/ext/datasets", "nobody's").send().await.unwrap().status(), 401);
+    assert_eq!(asked().await, (200, 200));
+    run("CREATE TRIGGER full BEFORE UPDATE ON audit_heads BEGIN SELECT RAISE(ABORT, 'full'); END").await;
+    assert_eq!(asked().await, (503, 503));
+    run("DROP TRIGGER full").await;
+    assert_eq!(asked().await, (200, 200));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
     let admin = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let service = Service::with(&[("DRAGOMAN_ADMIN_LISTEN", &admin)]).await;

@@ -1,10 +1,11 @@
 //! `dragoman doctor`: what it finds, what it says to do, and what it never tells.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::datasets::files;
 use crate::stdio::Folder;
 use crate::support::program::{command, free_port};
 
@@ -67,6 +68,50 @@ async fn a_proxy_that_no_setting_names_is_asked_after() {
         let found = finding(&said, "proxy");
         assert_eq!(found["state"], state, "{said}");
         assert_eq!(found["mend"].as_str().unwrap().contains("DRAGOMAN_TRUSTED_PROXIES"), proxies.is_empty(), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_hardly_anybody_means_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [
+        ("DRAGOMAN_ACCESS_TTL", "31536000"),
+        ("DRAGOMAN_STEP_UP_TTL", "31536000"),
+        ("DRAGOMAN_AUDIT_DAYS", "1"),
+        ("DRAGOMAN_VERSIONS", "1"),
+    ];
+    let (well, said) = doctor(folder.path(), &settings, &[]).await;
+    let found = finding(&said, "settings");
+    assert!(well && found["state"] == "note", "{said}");
+    assert!(settings.iter().all(|(name, _)| found["says"].as_str().unwrap().contains(name)), "{said}");
+}
+
+/// As after a restore whose folder was not restored with the metadata, or not whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn data_that_the_metadata_name_and_the_folder_lacks_are_found() {
+    let world = Folder::new().await;
+    let data = world.data();
+    let (well, said) = doctor(&data, &[], &[]).await;
+    assert!(well && finding(&said, "data")["state"] == "good", "{said}");
+    let is_table = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "duckdb");
+    let table = files(&data).into_iter().find(is_table).unwrap().canonicalize().unwrap();
+    for (is_there, wrong) in [(true, "it has 4 bytes, and was made with"), (false, "it is not there")] {
+        match is_there {
+            true => std::fs::write(&table, "rows").unwrap(),
+            false => std::fs::remove_file(&table).unwrap(),
+        }
+        let wrong = format!("{}: {wrong}", table.display());
+        let (well, said) = doctor(&data, &[], &[]).await;
+        let found = finding(&said, "data");
+        assert!(!well && found["state"] == "wrong" && found["says"].as_str().unwrap().contains(&wrong), "{said}");
+        let repaired = command(&data).args(["admin", "repair", "--json"]).output().await.unwrap();
+        let errors = String::from_utf8_lossy(&repaired.stderr);
+        assert!(!repaired.status.success() && errors.contains("1 tables are not in the data folder"), "{errors}");
+        let facts: Value = serde_json::from_slice(&repaired.stdout).unwrap();
+        assert_eq!((&facts["data"]["versions"], &facts["data"]["indexes"]), (&json!(1), &json!([])));
+        assert!(facts["data"]["tables"][0].as_str().unwrap().starts_with(&wrong), "{facts}");
+        // A start over it works, and says so.
+        assert!(errors.contains("WARN") && errors.contains("tables=1") && errors.contains(&wrong), "{errors}");
     }
 }
 
@@ -164,6 +209,8 @@ async fn a_bundle_has_what_helps_and_no_secret() {
         said["service"]["log"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("answered")),
         "{text}"
     );
+    let of_nobody = |line: &Value| !line.as_str().unwrap().contains(" ip=");
+    assert!(said["service"]["log"].as_array().unwrap().iter().all(of_nobody), "{text}");
     let failed = said["failures"].as_array().unwrap();
     assert!(failed.iter().any(|row| row["operation"] == "dragoman_sql" && row["outcome"] != "ok"), "{text}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

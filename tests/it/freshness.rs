@@ -196,8 +196,9 @@ async fn a_database_that_falls_silent_is_left_for_a_new_connection() {
     kept.keep(org, stamp(&db, org).await, 1);
     assert_eq!(kept.known(&org).await.as_deref(), Some(&1));
 
-    silence.send_replace(());
     let written = async || store::audit::append(&db, Vec::new(), Vec::new()).await.is_ok();
+    assert!(written().await);
+    silence.send_replace(());
     let bounded = async |until| tokio::time::timeout(Duration::from_secs(until), written()).await;
     bounded(30).await.expect("nor does the record wait for it");
     let soon = async |until| tokio::time::timeout(Duration::from_secs(until), kept.known(&org)).await;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::support::program::{clients, command, free_port};
+use crate::support::program::{clients, command, command_of, free_port};
 
 const SQL: &str = "SELECT region, total FROM sales ORDER BY total DESC LIMIT 1";
 const LONG: Duration = Duration::from_secs(60);
@@ -56,9 +56,14 @@ impl Folder {
 
     /// The service on a port, until the value is dropped.
     pub async fn serve(&self) -> (Child, String) {
+        self.serve_by(env!("CARGO_BIN_EXE_dragoman").as_ref()).await
+    }
+
+    /// The same by the program that is at another path.
+    pub async fn serve_by(&self, program: &Path) -> (Child, String) {
         let port = free_port().to_string();
         let address = format!("127.0.0.1:{port}");
-        let mut serve = command(&self.data());
+        let mut serve = command_of(program, &self.data());
         let mut child = serve.args(["serve", "--listen", &address]).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.next_line().await.unwrap().unwrap().contains("is up on"));

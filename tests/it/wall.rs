@@ -152,7 +152,6 @@ fn version(org: Id<Org>, dataset: Id<Dataset>) -> Version {
         how: How::Import,
         row_count: 0,
         bytes: 0,
-        documents: 0,
         columns: Vec::new(),
         source: String::new(),
         files: String::new(),

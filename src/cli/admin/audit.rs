@@ -116,6 +116,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Person(Person::Password { email, .. }) => ("admin.person.password", email.clone()),
         AdminCommand::Person(Person::ResetFactors { email }) => ("admin.person.reset_factors", email.clone()),
         AdminCommand::Person(Person::Disconnect { email }) => ("admin.person.disconnect", email.clone()),
+        AdminCommand::Person(Person::Erase { email }) => ("admin.person.erase", email.clone()),
         AdminCommand::Role(RoleCommand::Set { email, role, workspace }) => {
             ("admin.role.set", format!("{workspace} {email} {role}"))
         }

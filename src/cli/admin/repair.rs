@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::super::door::House;
 use super::show::Said;
+use crate::app::Office;
 use crate::base::json::put;
 use crate::config::Config;
+use crate::engine::compare::Compared;
 use crate::gateway::Renewed;
 use crate::identity::Identity;
 use crate::identity::checkpoint::Broken;
@@ -65,7 +67,56 @@ impl Indexes {
     }
 }
 
-pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>) -> Result<Said> {
+/// What the data folder has of what the metadata name.
+#[derive(Clone, Debug)]
+pub struct Data {
+    found: Compared,
+    /// Other nodes may have the rest.
+    is_shared: bool,
+}
+
+impl Data {
+    /// Compares them.
+    ///
+    /// # Errors
+    /// The data folder or the metadata cannot be read.
+    pub(in crate::cli) async fn compare(office: &Office) -> Result<Self> {
+        Ok(Self { found: office.compare().await?, is_shared: office.config.database_url.is_some() })
+    }
+
+    fn text(&self) -> String {
+        let Compared { versions, tables, indexes } = &self.found;
+        if tables.is_empty() && indexes.is_empty() {
+            return format!("The data folder has all {versions} versions of datasets.");
+        }
+        let elsewhere = if self.is_shared { ": they are on another node, or were lost" } else { "" };
+        let lines = tables.iter().chain(indexes).map(|line| format!("\n  {line}"));
+        format!(
+            "Of {versions} versions of datasets {} tables and {} indexes of documents are not in the data folder as they \
+             were made{elsewhere}:{}",
+            tables.len(),
+            indexes.len(),
+            lines.collect::<String>()
+        )
+    }
+
+    /// Whether every table is here that can be on no other node.
+    ///
+    /// # Errors
+    /// How many are not.
+    pub(in crate::cli) fn is_here(&self) -> Result<()> {
+        match self.found.tables.len() {
+            0 => Ok(()),
+            _ if self.is_shared => Ok(()),
+            lost => bail!(
+                "{lost} tables are not in the data folder as they were made: restore the folder workspaces in it, of the \
+                 backup that these metadata are of"
+            ),
+        }
+    }
+}
+
+pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>, data: Option<Data>) -> Result<Said> {
     let swept = identity.sweep().await?;
     whole(&identity.check_audit(None).await?)?;
     let text = match &swept {
@@ -87,6 +138,11 @@ pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>) -> Res
             "encoded": encoded, "rebuilt": rebuilt, "removed": removed, "failed": failed, "unknown": unknown,
         });
         put(&mut facts, "indexes", counts);
+    }
+    if let Some(data) = data {
+        text = format!("{text}\n{}", data.text());
+        let Compared { versions, tables, indexes } = &data.found;
+        put(&mut facts, "data", json!({ "versions": versions, "tables": tables, "indexes": indexes }));
     }
     Ok(Said { facts, text })
 }

@@ -181,6 +181,23 @@ fn unbase32(text: &str) -> [u8; 20] {
 }
 
 #[tokio::test]
+async fn a_person_is_erased_unless_a_workspace_would_have_no_admin() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme --admin ann@example.com").await.unwrap();
+    let refused = shell.run("person erase ann@example.com").await.map(|said| said.text).unwrap_err().to_string();
+    assert!(refused.contains("last admin of: acme"), "{refused}");
+    shell.run("person create bob@example.com").await.unwrap();
+    shell.run("role set bob@example.com admin --workspace acme").await.unwrap();
+    let erased = shell.run("person erase Ann@Example.com").await.unwrap();
+    assert_eq!(erased.facts["erased"], true);
+    assert!(erased.text.starts_with("ann@example.com is erased."), "{}", erased.text);
+    let left = shell.facts("person list").await;
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["email"]), (1, &json!("bob@example.com")));
+    let line = Line::try_parse_from(["admin", "person", "erase", "ann@example.com"]).unwrap();
+    assert_eq!(audit::trace(&line.command), Some(("admin.person.erase", "ann@example.com".into())));
+}
+
+#[tokio::test]
 async fn one_line_makes_a_workspace_that_somebody_can_work_in() {
     let shell = Shell::new().await;
     let made = shell.run("workspace create acme --admin Ann@Example.com --open").await.unwrap();
@@ -208,6 +225,7 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("person password nobody@example.com", "person list"),
         ("person reset-factors nobody@example.com", "person list"),
         ("person disconnect nobody@example.com", "person list"),
+        ("person erase nobody@example.com", "person list"),
         ("role set nobody@example.com king --workspace acme", "viewer, contributor or admin"),
         ("role set nobody@example.com viewer --workspace acme", "person list"),
         ("token create --workspace acme --label x --scopes ext:all", "ext:datasets"),

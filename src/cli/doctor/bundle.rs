@@ -1,5 +1,6 @@
 //! What somebody who helps needs to know, in one JSON file that its owner can read and look through before it leaves.
-//! Nothing of data and of people is put into it; what is known to be secret, or looks like it, is taken out of the rest.
+//! Nothing of data and of people is put into it, and lines of the log come without whose they are; what is known to be
+//! secret, or looks like it, is taken out of the rest.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,6 +21,8 @@ const REDACTED: &str = "(redacted)";
 /// Failures of each workspace that are looked for among its newest rows.
 const NEWEST: i64 = 500;
 const FAILURES: usize = 50;
+/// Fields of log lines that tell of people: their addresses, and the lines of mails where no server sends them.
+const PERSONAL: [&str; 5] = ["ip", "line", "peer", "subject", "to"];
 /// Shorter values are no secrets, and are found everywhere.
 const SHORTEST: usize = 6;
 
@@ -49,7 +52,7 @@ pub(super) async fn write(
             "processors": std::thread::available_parallelism().map_or(0, usize::from) },
         "findings": findings.iter().map(Finding::facts).collect::<Vec<_>>(),
         "settings": shown,
-        "service": service,
+        "service": impersonal(service),
         "failures": failures,
     });
     let mut secrets: Vec<&str> = settings.secrets.iter().map(Secret::expose).collect();
@@ -91,6 +94,46 @@ fn told(entry: &Entry) -> Value {
         "duration_ms": entry.duration_ms, "times": entry.count, "request_id": entry.request_id })
 }
 
+/// What the service says of itself, with lines of its log that tell of nobody.
+fn impersonal(service: &Value) -> Value {
+    let mut service = service.clone();
+    for line in service.get_mut("log").and_then(Value::as_array_mut).into_iter().flatten() {
+        *line = line.as_str().map(nobodys).into();
+    }
+    service
+}
+
+/// A line of the log, in either format, without [`PERSONAL`] fields, and without the workspace in a path.
+fn nobodys(line: &str) -> String {
+    if let Ok(Value::Object(mut fields)) = serde_json::from_str(line) {
+        fields.retain(|name, _| !PERSONAL.contains(&name.as_str()));
+        if let Some(path) = fields.get_mut("path") {
+            *path = path.as_str().map(anywhere).into();
+        }
+        return Value::Object(fields).to_string();
+    }
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let parts = line.split(|c: char| {
+        is_quoted ^= c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        c == ' ' && !is_quoted
+    });
+    let told = parts.filter(|part| !part.split_once('=').is_some_and(|(name, _)| PERSONAL.contains(&name)));
+    let told = told.map(|part| if part.starts_with("path=") { anywhere(part) } else { part.to_owned() });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// A path without the workspace that it is in: `/w/…/datasets`, `/t/…/mcp`.
+fn anywhere(path: &str) -> String {
+    let mut before = "";
+    let steps = path.split('/').map(|step| match std::mem::replace(&mut before, step) {
+        "w" | "t" if step.ends_with('"') => "…\"",
+        "w" | "t" => "…",
+        _ => step,
+    });
+    steps.collect::<Vec<_>>().join("/")
+}
+
 /// A text without these secrets, and without what looks like a credential.
 fn cleaned(text: &str, secrets: &[&str]) -> String {
     let mut text = text.to_owned();
@@ -122,6 +165,26 @@ fn is_credential(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_the_log_tell_of_nobody() {
+        let text =
+            "2026-07-28T10:00:00Z  INFO dragoman::http: answered path=\"/w/acme/datasets\" status=200 ip=192.0.2.1";
+        assert_eq!(
+            nobodys(text),
+            "2026-07-28T10:00:00Z  INFO dragoman::http: answered path=\"/w/…/datasets\" status=200"
+        );
+        assert_eq!(nobodys("answered path=\"/w/acme\" ms=1"), "answered path=\"/w/…\" ms=1");
+        let mail =
+            "2026  WARN mail: a line of the mail to=\"ann@example.com\" line=\"Hi \\\"Ann\\\", here=it is\" ok=true";
+        assert_eq!(nobodys(mail), "2026  WARN mail: a line of the mail ok=true");
+        let json =
+            json!({ "message": "answered", "path": "/t/acme/mcp", "ip": "192.0.2.1", "status": 200 }).to_string();
+        assert_eq!(nobodys(&json), json!({ "message": "answered", "path": "/t/…/mcp", "status": 200 }).to_string());
+        let said = json!({ "version": "1", "log": ["x ip=192.0.2.1"] });
+        assert_eq!(impersonal(&said), json!({ "version": "1", "log": ["x"] }));
+        assert_eq!(impersonal(&Value::Null), Value::Null);
+    }
 
     #[test]
     fn secrets_and_what_looks_like_one_are_taken_out() {

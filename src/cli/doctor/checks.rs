@@ -2,29 +2,35 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{Finding, SEALED, State, reach};
-use crate::app::{App, Office};
-use crate::base::clock::Clock;
+use crate::app::{App, Office, standing};
+use crate::base::clock::{Clock, rfc3339};
 use crate::cli::door::{Dataset, Door};
-use crate::config::Config;
+use crate::config::{Config, Limits};
+use crate::engine::compare::Compared;
+use crate::engine::files::Disk;
 use crate::model::dataset::IfExists;
 use crate::ops::search::Search;
 use crate::ops::sql::Sql;
-use crate::store::inspect::{self, Standing};
-use crate::store::{Db, FolderLock};
+use crate::store::FolderLock;
+use crate::store::inspect::Standing;
 
 const GIB: u64 = 1 << 30;
-/// The least room of a service that writes, and the least that an import of the largest upload needs with ease.
-const LEAST_ROOM: u64 = GIB / 2;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The check of what the metadata name.
+const DATA: &str = "data";
 /// By how much the clock may be behind the newest row of the record, in milliseconds.
 const BEHIND: i64 = 60_000;
+/// And ahead of how far clean-up has come.
+const AHEAD: i64 = 24 * 60 * 60 * 1000;
 
 /// Everything, in the order in which one thing needs the other. `service` is what the one that runs says of itself.
 pub(super) async fn all(config: &Config, service: Option<&Value>) -> Vec<Finding> {
-    let mut findings = vec![Finding::good("settings", "all of them can be used")];
+    let mut findings = vec![settings(&config.limits)];
     let folder = folder(&config.data_dir);
     let is_sound = folder.state != State::Wrong;
     findings.push(folder);
@@ -34,12 +40,39 @@ pub(super) async fn all(config: &Config, service: Option<&Value>) -> Vec<Finding
     let metadata = standing(config).await;
     findings.push(described(config, metadata.as_ref()));
     let current = metadata.as_ref().is_ok_and(|standing| standing.as_ref().is_some_and(|it| it.missing.is_empty()));
-    findings.push(keys(config, current && is_sound).await);
-    findings.push(clock(metadata.ok().flatten().and_then(|standing| standing.newest_record)));
+    findings.extend(opened(config, current && is_sound).await);
+    findings.push(clock(metadata.ok().flatten().as_ref()));
     findings.push(sandbox());
     findings.extend(answers(config).await);
     findings.extend(reach::all(config, service).await);
     findings
+}
+
+/// Those that can be used, and that hardly anybody means.
+fn settings(limits: &Limits) -> Finding {
+    const WHAT: &str = "settings";
+    let lifetimes = &limits.lifetimes;
+    let strange = [
+        (lifetimes.access > DAY, "DRAGOMAN_ACCESS_TTL is more than a day: so long a leaked access token can be used"),
+        (
+            lifetimes.step_up > DAY,
+            "DRAGOMAN_STEP_UP_TTL is more than a day: who finds a browser open is asked for no sign-in",
+        ),
+        (
+            lifetimes.audit.is_some_and(|kept| kept < 30 * DAY),
+            "DRAGOMAN_AUDIT_DAYS is less than 30: the record ends early",
+        ),
+        (limits.budgets.keep.versions == 1, "DRAGOMAN_VERSIONS is 1: nothing that an import replaces can be restored"),
+    ];
+    let strange: Vec<&str> = strange.into_iter().filter(|(is_so, _)| *is_so).map(|(_, says)| says).collect();
+    match strange.is_empty() {
+        true => Finding::good(WHAT, "all of them can be used"),
+        false => Finding::note(
+            WHAT,
+            strange.join("; "),
+            "See that it is meant so: docs/settings.md has what they are without.",
+        ),
+    }
 }
 
 fn folder(folder: &Path) -> Finding {
@@ -83,19 +116,22 @@ fn disk(config: &Config) -> Finding {
     // Of a folder that is to be made, the one that it is made in.
     let there = config.data_dir.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let room = match nix::sys::statvfs::statvfs(there) {
-        Ok(about) => about.blocks_available() * about.fragment_size(),
+    let disk = match Disk::under(there) {
+        Ok(disk) => disk,
         Err(problem) => return Finding::skipped(WHAT, format!("its room cannot be told: {problem}")),
     };
-    let wanted = config.limits.budgets.upload_bytes.saturating_mul(3);
-    let says = format!("{:.1} GiB are free", room as f64 / GIB as f64);
+    let gib = |bytes: u64| format!("{:.1}", bytes as f64 / GIB as f64);
+    let kept_free = disk.kept_free(config.limits.budgets.keep.free);
+    // What an import of the largest upload needs with ease.
+    let wanted = config.limits.budgets.upload_bytes.saturating_mul(3).saturating_add(kept_free);
+    let says = format!("{} GiB are free", gib(disk.room));
     let mend = "Free some, or move the folder to a larger disk and name it with DRAGOMAN_DATA_DIR.";
-    if room < LEAST_ROOM {
+    if disk.room < kept_free {
+        let says = format!("{says}; new data are refused below {}", gib(kept_free));
         return Finding::wrong(WHAT, says, mend);
     }
-    if room < wanted {
-        let says =
-            format!("{says}; the import of a file of the largest size needs up to {:.1}", wanted as f64 / GIB as f64);
+    if disk.room < wanted {
+        let says = format!("{says}; the import of a file of the largest size needs up to {}", gib(wanted));
         return Finding::note(WHAT, says, mend);
     }
     Finding::good(WHAT, says)
@@ -151,17 +187,6 @@ fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// How the metadata stand; `None` where there are none yet.
-async fn standing(config: &Config) -> sqlx::Result<Option<Standing>> {
-    match &config.database_url {
-        Some(url) => inspect::postgres(url).await.map(Some),
-        None => {
-            let file = Db::file(&config.data_dir);
-            if file.exists() { inspect::sqlite(&file).await.map(Some) } else { Ok(None) }
-        }
-    }
-}
-
 fn described(config: &Config, found: Result<&Option<Standing>, &sqlx::Error>) -> Finding {
     const WHAT: &str = "database";
     let place = if config.database_url.is_some() { "PostgreSQL at DATABASE_URL" } else { "SQLite in the data folder" };
@@ -198,36 +223,80 @@ fn kind(problem: &sqlx::Error) -> &'static str {
     }
 }
 
-/// Whether what is sealed in the metadata can be opened with this key. Only where nothing is to be migrated: a look
-/// changes nothing.
-async fn keys(config: &Config, current: bool) -> Finding {
+/// Whether what is sealed in the metadata can be opened with this key, and whether the data that they name are there. Only
+/// where nothing is to be migrated: a look changes nothing.
+async fn opened(config: &Config, current: bool) -> [Finding; 2] {
     const WHAT: &str = SEALED;
+    let unknown = Finding::skipped(DATA, "the metadata that name them cannot be opened");
     if !current {
-        return Finding::skipped(WHAT, "folder and database have to be sound, and the database that of this program");
+        let says = "folder and database have to be sound, and the database that of this program";
+        return [Finding::skipped(WHAT, says), unknown];
     }
     match Office::open(config.clone(), Clock::system()).await {
         Ok(office) => {
+            let found = office.compare().await;
             office.close().await;
-            Finding::good(WHAT, "they can be opened with the master key")
+            let data = match found {
+                Ok(found) => data(&found, config.database_url.is_some()),
+                Err(problem) => {
+                    Finding::wrong(DATA, format!("{problem:#}"), "Let the service read its folder and database.")
+                }
+            };
+            [Finding::good(WHAT, "they can be opened with the master key"), data]
         }
-        Err(problem) => Finding::wrong(
-            WHAT,
-            format!("{problem:#}"),
-            "Restore the master key with which this database was used: another one opens nothing.",
-        ),
+        Err(problem) => {
+            let mend = "Restore the master key with which this database was used: another one opens nothing.";
+            [Finding::wrong(WHAT, format!("{problem:#}"), mend), unknown]
+        }
     }
 }
 
-fn clock(newest_record: Option<i64>) -> Finding {
+/// Nothing of people's is told: places have ids for names. Tables that are not here may be on another node where metadata
+/// are shared.
+fn data(found: &Compared, is_shared: bool) -> Finding {
+    let Compared { versions, tables, indexes } = found;
+    let Some(first) = found.first() else {
+        return Finding::good(DATA, format!("all {versions} versions that the metadata name are in the folder"));
+    };
+    let says = format!(
+        "of {versions} versions that the metadata name {} tables and {} indexes of documents are not in the folder as they \
+         were made; the first is {first}",
+        tables.len(),
+        indexes.len()
+    );
+    let restore = "Restore the folder workspaces in the data folder, of the backup that these metadata are of, or delete \
+                   these datasets and import them anew. `dragoman admin repair` lists all.";
+    match (tables.is_empty(), is_shared) {
+        (true, _) => Finding::note(
+            DATA,
+            says,
+            "The service makes those of current versions anew of their texts. Earlier versions without one cannot be restored.",
+        ),
+        (false, true) => {
+            Finding::note(DATA, says, format!("Another node may have them. If none of them has: {restore}"))
+        }
+        (false, false) => Finding::wrong(DATA, says, restore),
+    }
+}
+
+fn clock(standing: Option<&Standing>) -> Finding {
     const WHAT: &str = "clock";
     let now = Clock::system().now();
-    match newest_record {
-        Some(at) if at > now + BEHIND => Finding::wrong(
+    let newest = standing.and_then(|standing| standing.newest_record);
+    let upto = standing.and_then(|standing| standing.clean_up).map(|mark| mark.upto);
+    match (newest, upto) {
+        (Some(at), _) if at > now + BEHIND => Finding::wrong(
             WHAT,
             format!("it is {} s behind the newest row of the record", (at - now) / 1000),
             "Set it, and keep it by NTP: tokens and the record live by it.",
         ),
-        _ => Finding::good(WHAT, crate::base::clock::rfc3339(now)),
+        (_, Some(upto)) if now > upto + AHEAD => Finding::note(
+            WHAT,
+            format!("it is {}, and clean-up has come to {}", rfc3339(now), rfc3339(upto)),
+            "Where the service did not run for so long, clean-up catches up by itself, a day in an hour. Otherwise the \
+             clock is wrong: set it now, and keep it by NTP.",
+        ),
+        _ => Finding::good(WHAT, rfc3339(now)),
     }
 }
 
@@ -260,6 +329,8 @@ async fn answers(config: &Config) -> Vec<Finding> {
         own.data_dir = folder.path().join("data");
         (own.database_url, own.master_key, own.admin_listen) = (None, None, None);
         own.qdrant = None;
+        // Those are of the data folder and its disk.
+        (own.limits.budgets.keep.workspace, own.limits.budgets.keep.free) = (None, None);
         let app = App::open(own, Clock::system()).await?;
         let org = app.office.identity.create_org("doctor", "doctor").await?;
         let door = Door::of(&app, &org);
@@ -313,5 +384,25 @@ fn dataset(file: std::path::PathBuf) -> Dataset {
         if_exists: IfExists::Replace,
         files: vec![file],
         columns: vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sweep::Mark;
+
+    #[test]
+    fn a_clock_that_is_far_from_what_the_metadata_know_is_pointed_out() {
+        let now = Clock::system().now();
+        let found = |record: i64, upto: i64| {
+            let (newest_record, clean_up) = (Some(record), Some(Mark { upto, seen: now }));
+            clock(Some(&Standing { newest: 1, missing: vec![], unknown: vec![], newest_record, clean_up }))
+        };
+        assert_eq!(clock(None).state, State::Good);
+        assert_eq!(found(now, now - AHEAD / 2).state, State::Good);
+        assert_eq!(found(now + 2 * BEHIND, now).state, State::Wrong);
+        let ahead = found(now, now - 3 * AHEAD);
+        assert!(ahead.state == State::Note && ahead.mend.contains("a day in an hour"), "{ahead:?}");
     }
 }

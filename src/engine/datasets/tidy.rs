@@ -63,10 +63,8 @@ impl Datasets {
     async fn unnamed(&self) -> Result<Unnamed> {
         let files = self.files.clone();
         let read = tokio::task::spawn_blocking(move || in_place(&files)).await.map_err(Error::internal)?;
-        let known = store::orgs::list(self.db.pool()).await?.into_iter().map(|org| org.id).collect::<HashSet<_>>();
         let (mut named, mut candidates) = (HashMap::new(), Vec::new());
-        // Workspaces have no end: one that is not known is of other metadata.
-        for version in read.map_err(Error::internal)?.into_iter().filter(|version| known.contains(&version.org)) {
+        for version in read.map_err(Error::internal)? {
             let named = match named.entry(version.org) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
@@ -82,6 +80,9 @@ impl Datasets {
         if candidates.is_empty() {
             return Ok(unnamed);
         }
+        // Workspaces have no end: one that is not known is of other metadata.
+        let known = store::orgs::list(self.db.pool()).await?.into_iter().map(|org| org.id).collect::<HashSet<_>>();
+        candidates.retain(|version| known.contains(&version.org));
         // Whoever had moved one into place has named it by now, or never will.
         let _turn = self.turn.lock().await;
         for version in candidates {

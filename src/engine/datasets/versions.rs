@@ -5,30 +5,40 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Datasets;
+use super::{Datasets, NewVersion};
 use crate::base::id::Id;
 use crate::engine::files::OfVersion;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::model::version::{Version, beyond};
 use crate::store;
 use crate::store::tenant::Scoped;
 
 impl Datasets {
-    /// A dataset and its kept versions: the current one, then those that were it before, the last first.
+    /// A dataset and its kept versions, each with how many documents it has: the current one, then those that were it
+    /// before, the last first.
     ///
     /// # Errors
     /// `dataset_not_found`; `invalid_argument` for one whose rows are in a source.
-    pub async fn versions(&self, job: &Job<'_>, id: Id<Dataset>) -> Result<(Dataset, Vec<Version>)> {
+    pub async fn versions(&self, job: &Job<'_>, id: Id<Dataset>) -> Result<(Dataset, Vec<(Version, i64)>)> {
         let org = job.pass.org();
         let mut read = self.db.read_tenant(org).await?;
         let dataset = own(&mut read, org, id).await?;
-        let mut versions = store::dataset_versions::list(&mut read, org, id).await?;
+        let mut versions = store::dataset_versions::counted(&mut read, org, id).await?;
         // Stable: the others stay in their order.
-        versions.sort_by_key(|version| Some(&version.version) != dataset.version.as_ref());
+        versions.sort_by_key(|(version, _)| Some(&version.version) != dataset.version.as_ref());
         Ok((dataset, versions))
+    }
+
+    /// Bytes that all versions of all datasets of the workspace take together.
+    ///
+    /// # Errors
+    /// The metadata cannot be read.
+    pub async fn bytes(&self, job: &Job<'_>) -> Result<i64> {
+        let org = job.pass.org();
+        store::dataset_versions::bytes(&mut self.db.read_tenant(org).await?, org).await
     }
 
     /// Makes a kept version the current one again, for all who read from then on. What people wrote, its publication and
@@ -129,6 +139,40 @@ impl Datasets {
             store::dataset_versions::remove(tx, org, dataset, version).await?;
         }
         Ok(gone)
+    }
+
+    /// That a workspace keeps no more than it may, once a new version is written and others have gone for it. Where
+    /// documents only go, it may come all the same: they must not stay for want of room.
+    ///
+    /// # Errors
+    /// `limit_exceeded`.
+    pub(super) async fn is_within(&self, tx: &mut Scoped, new: &NewVersion<'_>) -> Result<()> {
+        let only_goes = new.dataset.kind == Kind::Documents && new.documents.is_empty();
+        match only_goes || self.keep.workspace.is_none() {
+            true => Ok(()),
+            false => self.may_keep(store::dataset_versions::bytes(tx, new.dataset.org).await?),
+        }
+    }
+
+    /// That a workspace may keep so many bytes more, before the first of several versions is published.
+    ///
+    /// # Errors
+    /// `limit_exceeded`.
+    pub(in crate::engine) async fn has_room(&self, job: &Job<'_>, bytes: i64) -> Result<()> {
+        self.may_keep(self.bytes(job).await?.saturating_add(bytes))
+    }
+
+    fn may_keep(&self, was: i64) -> Result<()> {
+        let Some(most) = self.keep.workspace.map(u64::from) else { return Ok(()) };
+        if u64::try_from(was).unwrap_or_default() <= most {
+            return Ok(());
+        }
+        let message = format!(
+            "With this the datasets of the workspace and their earlier versions would take {was} bytes, and they may \
+             take {most}. Delete datasets, or versions, that nobody needs."
+        );
+        let details = serde_json::json!({ "limit": "workspace_bytes", "max": most, "was": was });
+        Err(Error::new(Code::LimitExceeded, message).with(details))
     }
 
     /// After another version took the place of `before`: what keeps something of it lets go, and the versions that are

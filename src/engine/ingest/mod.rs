@@ -145,9 +145,17 @@ impl Ingest {
     /// A private folder for bytes on their way in; removed when dropped.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// `service_unavailable` when the disk has no room for new data; the folder cannot be made.
     pub fn staging(&self, org: Id<Org>) -> Result<tempfile::TempDir> {
         self.files.staging(org).map_err(Error::internal)
+    }
+
+    /// Whether the disk has room for so many bytes on their way in.
+    ///
+    /// # Errors
+    /// `service_unavailable`: it has not.
+    pub fn admit(&self, bytes: u64) -> Result<()> {
+        self.files.admit(bytes).map_err(Error::internal)
     }
 
     /// The sheets of a workbook, where that is what the only file is; none of anything else.
@@ -180,7 +188,7 @@ impl Ingest {
     }
 
     /// As [`Ingest::import`], for requests each of which makes a table of another name: all are checked and read before the
-    /// first is published. Only what another call makes of a name meanwhile can still part them.
+    /// first is published. Only what other calls make of a name or take of the room meanwhile can still part them.
     ///
     /// # Errors
     /// As [`Ingest::import`].
@@ -204,6 +212,7 @@ impl Ingest {
             let part = job.part(share * at as f64..share * (at + 1) as f64);
             read.push((same, self.staged(&part, import, format).await?));
         }
+        self.datasets.has_room(job, read.iter().map(|(_, table)| table.import.dataset.bytes).sum()).await?;
         job.check()?;
         // From here on nobody who leaves, and no time that ends, comes between the first and the last.
         let mut made = Vec::with_capacity(read.len());

@@ -68,6 +68,11 @@ pub(super) fn explained(mut error: Error, datasets: &[Dataset], sql: &str) -> Er
     error
 }
 
+/// Whether a name stands in a statement.
+pub(super) fn names(sql: &str, name: &str) -> bool {
+    words(sql).iter().any(|word| word.eq_ignore_ascii_case(name))
+}
+
 fn is_for_size(error: &Error) -> bool {
     match error.code {
         Code::QueryTimeout => true,

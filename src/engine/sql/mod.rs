@@ -32,7 +32,7 @@ mod wire;
 pub mod worker;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -63,11 +63,14 @@ use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{Dialect, quoted};
 use crate::model::table::{RowText, Table};
+use crate::store::{self, Db};
 
 /// Bytes of rows that are read at once: handing them to another thread would take longer.
 const READ_HERE: usize = 16 << 10;
 /// How far a query is that has its worker, as is told: nobody knows how long it will take.
 const RUNS: f64 = 0.1;
+/// Seconds after which it is worth asking again for data that are not on this node.
+const AWAY: u64 = 60;
 
 /// What a query gave.
 #[derive(Clone, Debug)]
@@ -104,6 +107,8 @@ pub struct SqlEngine {
     known: Known,
     /// Engines of others; without them every table is here.
     sources: Option<Sources>,
+    /// Which versions there are; without them a table that has no file is none.
+    metadata: Option<Db>,
 }
 
 impl SqlEngine {
@@ -131,6 +136,7 @@ impl SqlEngine {
             seen: Arc::new(Mutex::new(LruCache::new(SEEN))),
             profiles: Profiles::new(),
             sources: None,
+            metadata: None,
         }
     }
 
@@ -138,6 +144,13 @@ impl SqlEngine {
     #[must_use]
     pub fn with_sources(mut self, sources: Sources) -> Self {
         self.sources = Some(sources);
+        self
+    }
+
+    /// Tells a table that was erased from one whose data are not here.
+    #[must_use]
+    pub fn with_metadata(mut self, db: Db) -> Self {
+        self.metadata = Some(db);
         self
     }
 
@@ -150,8 +163,8 @@ impl SqlEngine {
     /// # Errors
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
     /// parsed, resolved or computed; `query_timeout`; `limit_exceeded` for memory or a row that is too wide;
-    /// `service_unavailable` when no worker gets free or can be started in time. Refusals for time and memory say what the statement
-    /// would have read.
+    /// `service_unavailable` when no worker gets free or can be started in time, and for a table whose data are not on this
+    /// node. Refusals for time and memory say what the statement would have read.
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         // It is a step of something that tells of its own progress.
         self.ask(&job.quiet(), sql).await
@@ -248,7 +261,6 @@ impl SqlEngine {
         sql: &str,
         limits: TaskLimits,
     ) -> Result<Answer<R>> {
-        let files = bound.tables.clone();
         let (pool, known, limits, bound) = (&self.pool, &self.known, &limits, &bound);
         let query = || async move {
             job.says(RUNS, "Running the query");
@@ -265,8 +277,10 @@ impl SqlEngine {
                 self.in_turn(job, query).await
             }
         };
-        let (rows, mut table) =
-            answer.map_err(|error| or_erased(error, files.iter().map(|table| table.file.as_path())))?;
+        let (rows, mut table) = match answer {
+            Ok(answer) => answer,
+            Err(error) => return Err(self.or_gone(error, tables, sql).await),
+        };
         let described = rows.described.and_then(|name| tables.iter().find(|it| it.name.eq_ignore_ascii_case(&name)));
         if let Some(dataset) = described {
             rows::say_nulls(&mut table, &dataset.columns)?;
@@ -280,11 +294,44 @@ impl SqlEngine {
         })
     }
 
-    /// Runs a task of a caller in a worker of its own.
-    async fn outcome(&self, job: &Job<'_>, task: &Task, file: &Path, time: Duration) -> Result<Outcome> {
+    /// Runs a task of a caller over one table, in a worker of its own.
+    async fn outcome(&self, job: &Job<'_>, task: &Task, table: &Dataset, time: Duration) -> Result<Outcome> {
         let time = time.min(job.time_left());
-        let outcome = self.in_turn(job, || self.pool.alone(task, time, &job.cancel, None)).await;
-        outcome.map_err(|error| or_erased(error, [file].into_iter()))
+        match self.in_turn(job, || self.pool.alone(task, time, &job.cancel, None)).await {
+            Err(error) => Err(self.or_gone(error, &[table], "").await),
+            outcome => outcome,
+        }
+    }
+
+    /// Why a worker failed that found no file: the table was erased between the look at the metadata and the opening of its
+    /// file, or the metadata name it still, and its data are not here.
+    async fn or_gone(&self, error: Error, tables: &[&Dataset], sql: &str) -> Error {
+        if error.code != Code::InternalError {
+            return error;
+        }
+        let gone = tables.iter().filter(|table| self.file(table).is_ok_and(|file| !file.exists()));
+        // Of several the one that the statement names.
+        let Some(gone) = gone.max_by_key(|table| estimate::names(sql, &table.name)) else { return error };
+        match self.is_named(gone).await {
+            Ok(false) => Error::dataset_not_found(),
+            Ok(true) => {
+                tracing::error!(dataset = %gone.id, "the metadata name a version whose file is not in the data folder");
+                let message = format!(
+                    "The data of {} are not on this node of the service. Tell who runs it: they are on another node, or \
+                     were lost.",
+                    gone.name
+                );
+                Error::unavailable(message).retry_after(AWAY)
+            }
+            Err(problem) => problem,
+        }
+    }
+
+    /// Whether the metadata name the version of a table now.
+    async fn is_named(&self, table: &Dataset) -> Result<bool> {
+        let (Some(db), Some(version)) = (&self.metadata, &table.version) else { return Ok(false) };
+        let mut read = db.read_tenant(table.org).await?;
+        store::dataset_versions::is_there(&mut read, table.org, table.id, version).await
     }
 
     /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others. Work in a
@@ -377,14 +424,6 @@ async fn explained(pass: &Pass, error: Error, sql: &str) -> Error {
         Err(_) => error,
     });
     explained.await.unwrap_or_else(Error::internal)
-}
-
-/// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
-fn or_erased<'f>(error: Error, mut files: impl Iterator<Item = &'f Path>) -> Error {
-    match error.code == Code::InternalError && files.any(|file| !file.exists()) {
-        true => Error::dataset_not_found(),
-        false => error,
-    }
 }
 
 fn time(job: &Job<'_>) -> Duration {

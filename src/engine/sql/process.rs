@@ -265,7 +265,7 @@ impl Spawner {
 /// Nothing of the server's environment, folder or open files goes to a worker.
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.arg(SUBCOMMAND).env_clear().current_dir("/").kill_on_drop(true);
+    command.arg0("dragoman").arg(SUBCOMMAND).env_clear().current_dir("/").kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

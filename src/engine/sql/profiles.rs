@@ -73,9 +73,8 @@ impl SqlEngine {
         let time = job.time_left();
         let time_ms = whole_millis(time);
         let limits = TaskLimits { time_ms, ..limits(job, 0, 0) };
-        let file = self.file(dataset)?;
-        let task = Task::Profile { file: file.clone(), limits };
-        let Outcome::Profiled(profile) = self.outcome(job, &task, &file, time).await? else {
+        let task = Task::Profile { file: self.file(dataset)?, limits };
+        let Outcome::Profiled(profile) = self.outcome(job, &task, dataset, time).await? else {
             return Err(Error::internal("a worker did another task than the profile"));
         };
         let profile = Arc::new(profile);

@@ -26,7 +26,7 @@ use crate::store::Db;
 use crate::store::sessions::{self, SessionRow, Trace};
 use crate::surface::context::Context;
 use crate::surface::html;
-use crate::surface::web::Web;
+use crate::surface::web::{Sender, Web};
 
 const USER: &str = "user";
 const AUTH_TIME: &str = "auth_time";
@@ -62,7 +62,8 @@ pub fn layer(web: &Web) -> SessionManagerLayer<Sessions> {
 }
 
 /// Keeps where and when a session is used, at most once a minute; that is also when its time without use starts anew,
-/// in the row and in the cookie. A new session gets its public id here, whatever way the person signed in.
+/// in the row and in the cookie. A new session gets its public id here, whatever way the person signed in. A refusal
+/// says whose session it came with.
 pub async fn trace(
     State(web): State<Web>,
     context: Context,
@@ -83,7 +84,12 @@ pub async fn trace(
             return html::failure(&error);
         }
     }
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
+    if response.status().is_client_error()
+        && let Ok(Some(person)) = SignedIn::find(&web, &session).await
+    {
+        response.extensions_mut().insert(Sender(person.principal()));
+    }
     match seen(&web, &context, &session, &agent).await {
         Ok(_) => response,
         Err(error) => html::failure(&error),

@@ -2,18 +2,16 @@
 //! of methods and tokens of progress come back in answers, in logs and in the record: here they get their types and their
 //! bounds, whoever writes them down.
 
-use std::fmt;
-use std::marker::PhantomData;
+mod any;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use rmcp::model::{InitializeRequest, ProtocolVersion};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::any::{Any, is_plain};
 use crate::base::json::{Twice, put};
 
 /// The first revision without sessions.
@@ -21,8 +19,6 @@ pub(super) const MODERN: &str = "2026-07-28";
 /// The last with them.
 pub(super) const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
 
-/// Characters of an id, and of a token of progress.
-const ID: usize = 256;
 /// Characters of a method's name.
 const METHOD: usize = 128;
 /// Bytes of an `initialize`: what it says of the client is kept for as long as the session lives.
@@ -213,7 +209,7 @@ impl Peek {
             return Some("A progressToken is a whole number, or a text of at most 256 characters on one line.");
         }
         if let Ok(Twice(Some(_))) = serde_json::from_slice(bytes) {
-            return Some("Within params an object has a name twice. Of two values none is guessed: give one.");
+            return Some("An object of the message has a name twice. Of two values none is guessed: give one.");
         }
         let request = &params.request_id;
         if method == "notifications/cancelled" && !request.is_none() && !request.is_id() {
@@ -225,97 +221,6 @@ impl Peek {
             return Some("A cursor is a text.");
         }
         None
-    }
-}
-
-/// A text that can stand in a line of a log as it is.
-fn is_plain(text: &str, most: usize) -> bool {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    text.chars().nth(most).is_none() && !text.chars().any(breaks)
-}
-
-/// Whatever stands in the place of a value; of lists and the like nothing is kept, however large they are.
-#[derive(Debug, Default)]
-enum Any<T = IgnoredAny> {
-    #[default]
-    Absent,
-    Null,
-    Text(String),
-    Whole(i64),
-    Object(T),
-    Other,
-}
-
-impl<T> Any<T> {
-    fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Some clients write `null` for none.
-    fn is_none(&self) -> bool {
-        matches!(self, Self::Absent | Self::Null)
-    }
-
-    fn is_id(&self) -> bool {
-        match self {
-            Self::Text(text) => is_plain(text, ID),
-            Self::Whole(_) => true,
-            _ => false,
-        }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Any<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyVisitor(PhantomData))
-    }
-}
-
-struct AnyVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyVisitor<T> {
-    type Value = Any<T>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Any<T>, E> {
-        Ok(Any::Null)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Any<T>, E> {
-        Ok(Any::Other)
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Any<T>, E> {
-        Ok(Any::Whole(number))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Any<T>, E> {
-        Ok(i64::try_from(number).map_or(Any::Other, Any::Whole))
-    }
-
-    /// `1.0` is a whole number to the library too, as far as a float tells it from its neighbours.
-    fn visit_f64<E>(self, number: f64) -> Result<Any<T>, E> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        Ok(if number.fract() == 0.0 && number.abs() < EXACT { Any::Whole(number as i64) } else { Any::Other })
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Any<T>, E> {
-        Ok(Any::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Any<T>, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Any::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Any<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Any::Object)
     }
 }
 
@@ -445,6 +350,8 @@ mod tests {
             let twice = format!(r#"{{"id":7,"method":"tools/call","params":{params}}}"#);
             assert_eq!(refused(&twice), (-32602, json!(7)), "{within}");
         }
+        let beside = read(br#"{"id":7,"method":"ping","x":1,"x":2,"params":{}}"#).unwrap_err();
+        assert!(beside.message.contains("twice") && !beside.message.contains("params"), "{beside:?}");
         assert_eq!(refused("[]").0, -32600);
         assert_eq!(refused("3").0, -32600);
         assert_eq!(refused("{").0, -32700);

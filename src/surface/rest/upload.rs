@@ -48,7 +48,8 @@ pub(super) async fn upload<O: FromForm>(
     };
     // What the operator has on this machine already may be as large as it is.
     let most = if caller.proof == Proof::Local { u64::MAX } else { rest.config.limits.budgets.upload_bytes };
-    let room = Room { folder: staging.path(), most, fields: &FIELDS };
+    let admits = |bytes: u64| rest.gateway.admit(bytes);
+    let room = Room { folder: staging.path(), most, admits: &admits, fields: &FIELDS };
     match receive(form, room, |_| Ok(())).await.and_then(O::from_form) {
         Ok(op) => run(&rest, caller, op, staging).await,
         Err(error) => {

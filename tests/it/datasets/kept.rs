@@ -1,6 +1,7 @@
 //! Earlier versions: which are kept, restored and deleted, by whom, and what is left of each.
 
 use dragoman::model::access::{Role, Scope};
+use dragoman::model::error::{Code, Error};
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
@@ -142,6 +143,72 @@ async fn as_many_are_kept_as_the_settings_say_and_no_files_of_others() {
     import(&service, &org, "t.csv", b"n\n7\n").await;
     assert_eq!(versions(&service, &org, &id).len(), 1, "an earlier one has more than 1,000 bytes");
     assert_eq!(rows(&service, &token, "SELECT n FROM t").await, json!([[7]]));
+}
+
+fn is_over(refused: &Error, most: u64) -> bool {
+    let Error { code, details, .. } = refused;
+    (*code, &details["limit"], &details["max"]) == (Code::LimitExceeded, &json!("workspace_bytes"), &json!(most))
+        && details["was"].as_u64().unwrap() > most
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_keeps_no_more_than_it_may_and_what_is_deleted_makes_room() {
+    const MOST: u64 = 1_000_000;
+    both(&[("DRAGOMAN_WORKSPACE_BYTES", "1000000")], async |service| {
+        let (org, other) = (service.workspace("acme").await, service.workspace("other").await);
+        let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+        let mut made = Vec::new();
+        let refused = loop {
+            match service.import(&org, &format!("t{}.csv", made.len()), b"n\n1\n", true).await {
+                Ok(reply) => made.push(reply),
+                Err(refused) => break refused,
+            }
+        };
+        assert!(is_over(&refused, MOST), "{refused:?}");
+        let again = service.import(&org, "t0.csv", b"n\n2\n", true).await.unwrap_err();
+        assert!(is_over(&again, MOST), "the version before is kept: {again:?}");
+        let tables = service.config.data_dir.join(format!("workspaces/{}/tables", org.id));
+        assert_eq!(files(&tables).len(), made.len(), "nothing of what was refused");
+        let reader = service.token(&org).await;
+        assert_eq!(rows(&service, &reader, "SELECT n FROM t0").await, json!([[1]]));
+        service.import(&other, "t.csv", b"n\n1\n", true).await.unwrap();
+
+        let bytes: i64 = made.iter().map(|reply| reply["bytes"].as_i64().unwrap()).sum();
+        let id = made[0]["dataset_id"].as_str().unwrap();
+        let (_, kept) = service.manage(&writer, "GET", &format!("/datasets/{id}/versions"), None).await;
+        assert_eq!((&kept["workspace_bytes"], &kept["workspace_bytes_max"]), (&json!(bytes), &json!(MOST)), "{kept}");
+        let (status, gone) = service.manage(&writer, "DELETE", &format!("/datasets/{id}?name=t0"), None).await;
+        assert_eq!(status, 200, "{gone}");
+        service.import(&org, "new.csv", b"n\n1\n", true).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_can_be_removed_where_no_more_may_be_kept() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().to_str().unwrap();
+    let service = Service::with(&[("DRAGOMAN_DATA_DIR", folder)]).await;
+    let org = service.workspace("acme").await;
+    let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+    let file = |text: &'static str, name: &'static str| Part::bytes(text.as_bytes()).file_name(name);
+    let form = Form::new().text("name", "notes").text("publish", "true");
+    let form = form.part("file", file("The ferry leaves.", "a.md")).part("file", file("Bread is late.", "b.md"));
+    let sent = service.http.post(service.url("/api/v1/datasets")).bearer_auth(&writer).multipart(form);
+    let (status, notes) = json_of(sent.send().await.unwrap()).await;
+    assert_eq!(status, 200, "{notes}");
+    let reader = service.token(&org).await;
+    let (_, found) = service.tool(&reader, "dragoman_search", json!({ "query": "ferry" })).await;
+    let document = found["matches"][0]["id"].as_str().unwrap().split('#').next().unwrap().to_owned();
+    service.stop().await;
+
+    let service = Service::with(&[("DRAGOMAN_DATA_DIR", folder), ("DRAGOMAN_WORKSPACE_BYTES", "1")]).await;
+    let refused = service.import(&org, "c.md", b"Planes are late too.", true).await.unwrap_err();
+    assert!(is_over(&refused, 1), "{refused:?}");
+    let (_, writer) = service.member(&org, "bob@example.com", Role::Contributor).await;
+    let path = format!("/datasets/{}/documents/{document}", notes["dataset_id"].as_str().unwrap());
+    let (status, gone) = service.manage(&writer, "DELETE", &path, None).await;
+    assert_eq!((status, &gone["documents"]["total"]), (200, &json!(1)), "{gone}");
 }
 
 /// In one version, and in no other.

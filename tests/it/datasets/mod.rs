@@ -5,6 +5,7 @@ mod erasure;
 mod hidden;
 mod kept;
 mod leaving;
+mod lost;
 mod overtaken;
 mod pages;
 mod profiles;

@@ -20,7 +20,7 @@ fn entry(at: Millis, org: Option<Id<Org>>, target: &str) -> Entry {
 }
 
 /// Twenty entries of the workspace, and three about none.
-async fn recorded(db: &Db, org: Id<Org>) {
+pub(super) async fn recorded(db: &Db, org: Id<Org>) {
     for number in 1..=20 {
         audit::append(db, vec![entry(NOW + number, Some(org), &format!("call {number}"))], vec![]).await.unwrap();
     }
@@ -193,6 +193,11 @@ async fn l08_a_checkpoint_that_we_did_not_sign_is_refused() {
             assert_eq!(refused.code, dragoman::model::error::Code::InvalidArgument, "{what}");
         }
         assert_eq!(world.identity.check_audit(Some(&good)).await.unwrap(), []);
+        // A shell may know the installation by another address than the service.
+        let url = |name: &str| (name == "DRAGOMAN_PUBLIC_URL").then(|| "https://data.example.com".to_owned());
+        let config = Arc::new(Config::read(url).unwrap());
+        let shell = Identity::open(db.clone(), config, world.master.clone(), world.clock.clone()).await.unwrap();
+        assert_eq!(shell.check_audit(Some(&good)).await.unwrap(), []);
         world.identity.withdraw_key(&good.kid).await.unwrap().unwrap();
         let refused = world.identity.check_audit(Some(&good)).await.unwrap_err();
         assert!(refused.message.contains("withdrawn"), "{refused}");

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use dragoman::identity::clients::{NewClient, OAuthClient};
+use dragoman::identity::upstream::{Foreigner, Linking};
 use dragoman::model::error::Code;
 use futures_util::future::join_all;
 
 use super::*;
 use crate::support::databases::both;
+use crate::support::dump::dump;
 
 #[tokio::test]
 async fn workspaces_and_people_are_kept_as_given_and_found_by_their_names() {
@@ -216,6 +218,71 @@ async fn b02_a_change_under_way_does_not_undo_a_reset() {
         let stamp = identity.change_password(user, &now, &next).await.unwrap().unwrap();
         assert_eq!(identity.active_user(user.id).await.unwrap().unwrap().1, stamp);
         assert!(identity.log_in(&user.email, &next).await.unwrap().is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_a_person_who_is_erased_the_metadata_keep_nothing_but_an_id() {
+    both(async |db| {
+        let world = World::new(db.clone()).await;
+        let (identity, ann) = (&world.identity, world.user.id);
+        identity.set_name(ann, "Annabel Quine").await.unwrap();
+        let bob = identity.create_user("bob@example.com", "Bob", &Secret::new(PASSWORD)).await.unwrap();
+        let other = identity.create_org("other", "Other").await.unwrap();
+        identity.set_role(other.id, ann, Role::Admin).await.unwrap();
+        let third = identity.create_org("third", "Third").await.unwrap();
+        identity.invite(third.id, None, "ann@example.com", Role::Viewer).await.unwrap();
+        let (_, link) = identity.invite(other.id, Some(ann), "cleo@example.com", Role::Viewer).await.unwrap();
+        let (_, sent) = link.expose().rsplit_once('/').unwrap();
+        assert!(identity.offer(sent).await.unwrap().is_some());
+        let elsewhere = Foreigner {
+            provider: "oidc".into(),
+            issuer: "https://id.example".into(),
+            subject: "s-1".into(),
+            email: Some("ann@elsewhere.example".into()),
+            name: None,
+            hosted_domain: None,
+            auth_time: None,
+        };
+        assert_eq!(identity.link(ann, &elsewhere).await.unwrap(), Linking::Done);
+        identity.begin_totp(&world.user).await.unwrap();
+        let session = format!(
+            "INSERT INTO browser_sessions (id_hash, user_id, data, expires_at, agent) \
+             VALUES ('s', '{ann}', '', {}, 'annabel')",
+            NOW * 2
+        );
+        sqlx::query(sqlx::AssertSqlSafe(session)).execute(db.pool()).await.unwrap();
+        let pair = world.pair().await;
+        let traces = async || -> Vec<String> {
+            let all = dump(db.pool()).await.to_lowercase();
+            all.lines().filter(|line| line.contains("ann@") || line.contains("annabel")).map(str::to_owned).collect()
+        };
+        let found = traces().await;
+        assert_eq!(found.len(), 4, "person, invitation, sign-in, session: {found:#?}");
+
+        let refused = identity.erase_person(ann).await.unwrap_err();
+        assert_eq!((refused.code, &refused.details["rule"]), (Code::Forbidden, &"last_admin".into()));
+        assert!(refused.message.contains("other") && !refused.message.contains("acme"), "{refused}");
+        assert_eq!((traces().await, identity.memberships(ann).await.unwrap().len()), (found, 2), "nothing is changed");
+        world.verify(&pair.access).await.unwrap();
+
+        identity.set_role(other.id, bob.id, Role::Admin).await.unwrap();
+        identity.erase_person(ann).await.unwrap();
+        assert_eq!(traces().await, [""; 0]);
+        assert!(!identity.has_password(ann).await.unwrap());
+        assert!(identity.unconfirmed_totp(&world.user).await.unwrap().is_none());
+        assert_eq!(identity.memberships(ann).await.unwrap(), []);
+        assert!(world.verify(&pair.access).await.is_err());
+        invalid_grant(world.refresh(&pair.refresh).await);
+        assert!(identity.offer(sent).await.unwrap().is_none());
+        assert_eq!(identity.log_in("ann@example.com", &Secret::new(PASSWORD)).await.unwrap(), None);
+        assert_eq!(identity.list_users().await.unwrap(), [bob]);
+        assert_eq!(identity.user(ann).await.unwrap().unwrap().name, "Somebody who has left");
+        // The address is free again, for somebody else.
+        let anew = identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
+        assert_ne!(anew.id, ann);
+        assert_eq!(identity.erase_person(nowhere()).await.unwrap_err().code, Code::InvalidArgument);
     })
     .await;
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use dragoman::identity::clients::NewClient;
-use dragoman::store::leases;
+use dragoman::store::{self, leases};
+use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use super::*;
-use crate::support::databases::both;
+use crate::support::databases::{both, postgres_url};
 
 const DAY: u64 = 24 * 60 * 60;
 const MONTH: u64 = 30 * DAY;
@@ -22,7 +23,9 @@ async fn count(db: &Db, what: &str) -> i64 {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {what}"))).fetch_one(db.pool()).await.unwrap()
 }
 
+/// What goes in a turn of a clean-up that has kept up with the clock.
 async fn swept(world: &World) -> BTreeMap<&'static str, u64> {
+    run(world.identity.db(), "DELETE FROM clean_up".into()).await;
     world.identity.sweep().await.unwrap().unwrap().into_iter().collect()
 }
 
@@ -159,6 +162,57 @@ async fn l10_a_family_goes_a_month_after_its_last_day() {
     .await;
 }
 
+/// On PostgreSQL: a grant in each of two workspaces that was never redeemed, and is about to go. The workspaces in their
+/// order, in which they do not stand in the table.
+async fn two_unused(db: &Db) -> (World, [Id<Org>; 2]) {
+    let world = World::new(db.clone()).await;
+    let other = world.identity.create_org("other", "Other").await.unwrap();
+    world.identity.set_role(other.id, world.user.id, Role::Contributor).await.unwrap();
+    let mut orgs = [world.org.id, other.id];
+    orgs.sort_unstable();
+    for org in orgs.into_iter().rev() {
+        world.identity.approve(Approval { org, ..world.approval() }).await.unwrap();
+    }
+    world.wait(DAY);
+    (world, orgs)
+}
+
+#[tokio::test]
+async fn l10_a_family_that_somebody_has_goes_the_next_time() {
+    let db = Db::open_postgres(&Secret::new(postgres_url().await)).await.unwrap();
+    let (world, [first, second]) = two_unused(&db).await;
+    let mut holder = db.begin().await.unwrap();
+    let held = sqlx::query("SELECT id FROM grants WHERE org_id = $1 FOR UPDATE").bind(first.to_string());
+    held.fetch_one(&mut *holder).await.unwrap();
+    assert_eq!(swept(&world).await, BTreeMap::from([("unused_grants", 1)]), "nobody is waited for");
+    assert_eq!(count(&db, &format!("grants WHERE org_id = '{second}'")).await, 0);
+    holder.commit().await.unwrap();
+    assert_eq!(swept(&world).await, BTreeMap::from([("unused_grants", 1)]));
+    db.close().await;
+}
+
+/// Of two that took workspaces in different orders, PostgreSQL would have to refuse one.
+#[tokio::test]
+async fn l10_families_go_in_the_order_of_their_workspaces() {
+    let db = Db::open_postgres(&Secret::new(postgres_url().await)).await.unwrap();
+    let (world, [first, second]) = two_unused(&db).await;
+    let hold = "SELECT org_id FROM freshness WHERE org_id = $1 FOR UPDATE NOWAIT";
+    let mut holder = db.begin().await.unwrap();
+    sqlx::query(hold).bind(first.to_string()).fetch_one(&mut *holder).await.unwrap();
+    let identity = world.identity.clone();
+    let sweeping = tokio::spawn(async move { identity.sweep().await });
+    let waiting =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(db.pool()).await.unwrap() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let other = sqlx::query(hold).bind(second.to_string()).fetch_one(&mut *holder).await;
+    other.expect("who waits for the first workspace has the second");
+    holder.commit().await.unwrap();
+    assert_eq!(sweeping.await.unwrap().unwrap(), Some(vec![("unused_grants", 2)]));
+    db.close().await;
+}
+
 #[tokio::test]
 async fn l10_clients_that_nobody_uses_go_after_a_day() {
     both(async |db| {
@@ -236,6 +290,64 @@ async fn l10_signing_keys_go_a_day_after_whatever_they_signed_and_the_newest_sta
         world.wait(365 * DAY);
         assert_eq!(swept(&world).await.get("signing_keys"), None, "the newest stays");
         world.verify(&world.pair().await.access).await.unwrap();
+    })
+    .await;
+}
+
+/// A command has the settings of a shell, or none.
+#[tokio::test]
+async fn l10_what_settings_end_is_the_services_to_delete() {
+    both(async |db| {
+        let world = World::new(db.clone()).await;
+        world.identity.rotate_key().await.unwrap();
+        run(&db, "INSERT INTO browser_sessions (id_hash, data, expires_at) VALUES ('x', '', 0)".into()).await;
+        let entry = json!({
+            "at": NOW, "org": null, "principal": "local", "client": "", "client_version": "", "session": "", "ip": "",
+            "request_id": "", "action": "x", "target": "", "outcome": "ok", "duration_ms": 0, "rows": 0, "bytes": 0,
+        });
+        store::audit::append(&db, vec![serde_json::from_value(entry).unwrap()], vec![]).await.unwrap();
+        world.wait(401 * DAY);
+        let config = Arc::new(Config { trims: false, ..Config::read(|_| None).unwrap() });
+        let shell = Identity::open(db.clone(), config, world.master.clone(), world.clock.clone()).await.unwrap();
+        assert_eq!(shell.sweep().await.unwrap().unwrap(), [("browser_sessions", 1)]);
+        assert_eq!(swept(&world).await, BTreeMap::from([("signing_keys", 1), ("audit", 1)]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn l10_a_clock_that_leaps_ahead_does_not_take_everything_with_it() {
+    both(async |db| {
+        let world = World::new(db.clone()).await;
+        world.pair().await;
+        super::audit::recorded(&db, world.org.id).await;
+        for (id, days) in [("soon", 1), ("later", 3)] {
+            let end = NOW + days * 24 * 60 * 60 * 1000;
+            run(&db, format!("INSERT INTO browser_sessions (id_hash, data, expires_at) VALUES ('{id}', '', {end})"))
+                .await;
+        }
+        let sweep = async |identity: &Identity| identity.sweep().await.unwrap().unwrap();
+        assert!(sweep(&world.identity).await.is_empty());
+        world.wait(3 * 365 * DAY);
+        assert!(sweep(&world.identity).await.is_empty());
+        assert!(sweep(&world.identity).await.is_empty(), "nor when it is asked again");
+        // Another node's clock is right: whoever is asked, nothing goes.
+        let clock = Clock::manual(NOW + 60 * 60 * 1000);
+        let right = Identity::open(db.clone(), config(), world.master.clone(), clock).await.unwrap();
+        for identity in [&right, &world.identity, &right, &world.identity] {
+            assert!(sweep(identity).await.is_empty());
+        }
+        let left = [count(&db, "audit").await, count(&db, "grants").await, count(&db, "browser_sessions").await];
+        assert_eq!(left, [23, 1, 2]);
+        // A clock that goes on so is the time after all.
+        world.wait(60 * 60);
+        assert_eq!(sweep(&world.identity).await, [("browser_sessions", 1)], "a day in an hour");
+        for _ in 0..20 {
+            world.wait(24 * 60 * 60);
+            sweep(&world.identity).await;
+        }
+        let left = [count(&db, "audit").await, count(&db, "grants").await, count(&db, "browser_sessions").await];
+        assert_eq!(left, [0, 0, 0]);
     })
     .await;
 }

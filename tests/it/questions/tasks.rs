@@ -31,7 +31,8 @@ async fn slowed(service: &Service) -> JoinHandle<()> {
         sqlx::query("LOCK TABLE conversations IN EXCLUSIVE MODE").execute(&mut *tx).await.unwrap();
     }
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        // Less than a lock is waited for.
+        tokio::time::sleep(Duration::from_millis(4500)).await;
         drop(tx);
     })
 }

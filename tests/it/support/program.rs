@@ -111,7 +111,12 @@ impl Program {
 }
 
 pub fn command(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command_of(env!("CARGO_BIN_EXE_dragoman").as_ref(), data)
+}
+
+/// Of the program that is at another path.
+pub fn command_of(program: &Path, data: &Path) -> Command {
+    let mut command = Command::new(program);
     command.arg("--data").arg(data).env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true);
     for name in [
         "DRAGOMAN_EXT_RATE_TOKEN",

@@ -33,7 +33,8 @@ struct Disk {
 }
 
 impl Disk {
-    async fn of(size: &str) -> Self {
+    /// Of which new data leave so many bytes free, or where it is not said, as much as by default.
+    async fn of(size: &str, free: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let made = command(&at("made")).args(["admin", "workspace", "create", "acme"]).output().await.unwrap();
@@ -43,7 +44,8 @@ impl Disk {
         serve.args(["--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh", size]);
         serve.args([at("disk"), at("made"), env!("CARGO_BIN_EXE_dragoman").into(), "--data".into(), at("disk")]);
         serve.args(["serve", "--listen", &format!("127.0.0.1:{}", free_port())]);
-        serve.env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true).stdout(Stdio::piped());
+        serve.env("DRAGOMAN_ADMIN_LISTEN", "off").env("DRAGOMAN_DISK_FREE_BYTES", free);
+        serve.kill_on_drop(true).stdout(Stdio::piped());
         let mut program = serve.stderr(File::create(at("said")).unwrap()).spawn().expect("unshare (util-linux)");
         let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
         let Some(_up) = lines.next_line().await.unwrap() else {
@@ -123,8 +125,30 @@ fn upload(begun: &Response) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn new_data_leave_room_in_which_others_are_answered_and_data_deleted() {
+    let disk = Disk::of("150m", "").await;
+    let (status, sales) = disk.import("sales.csv", b"n\n1\n").await;
+    assert_eq!(status, 200, "{sales}");
+    let before = disk.files();
+    // Of a small disk a twentieth is kept free.
+    disk.leave(6 << 20);
+    for refused in [disk.import("more.csv", b"n\n2\n").await, json_of(disk.begin(1).await).await] {
+        assert!(is_told(&refused), "{refused:?}");
+    }
+    assert_eq!(disk.files(), before);
+    let asked = disk.request(Method::POST, "/ext/sql").json(&json!({ "sql": "SELECT n FROM sales" }));
+    let (status, answer) = json_of(asked.send().await.unwrap()).await;
+    assert_eq!((status, &answer["rows"]), (200, &json!([[1]])), "{answer}");
+    let path = format!("/datasets/{}?name=sales", sales["dataset_id"].as_str().unwrap());
+    let (status, gone) = json_of(disk.request(Method::DELETE, &path).send().await.unwrap()).await;
+    assert_eq!(status, 200, "{gone}");
+    disk.free();
+    assert_eq!(disk.import("more.csv", b"n\n2\n").await.0, 200, "there is room again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_is_told_leaves_nothing_and_is_gone_on_after() {
-    let mut disk = Disk::of("150m").await;
+    let mut disk = Disk::of("150m", "0").await;
     // Numbers that no engine makes smaller, in several of its groups of rows.
     let mut table = b"n,word\n".to_vec();
     let mut number = 1_u64;

@@ -9,19 +9,25 @@ use super::block::{Block, Number};
 use super::check::{Check, CheckKind};
 use super::columns::columns;
 use super::comparison::symbol;
-use super::compiled::Compiled;
+use super::compiled::{Compiled, NoteKind};
 use super::error::{CompileError, MAX_BYTES};
 use super::headings::headings;
 use super::layer::{Layer, named};
 use super::layout::{list, with};
 use super::literal::number_text;
 use super::order::{Key, order, ranked};
-use super::shown::{is_additive, shown};
+use super::shown::{is_zero, shown};
 use super::words::words;
 use super::work::Work;
 
 /// How a sum is held against others and against bounds where a group has no row of it.
 const FILLED: &str = "A sum without a row counts as 0 in the order and for bounds.";
+
+/// What is not there, or comes last, where the lowest are asked for.
+const LOWEST: &str = "Only what has a value is compared, and can be the lowest.";
+
+/// Why a quotient may be empty, also where there are rows.
+const UNDIVIDED: &str = "A ratio has no value where what it is divided by is 0, or one of its numbers has no row.";
 
 pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Compiled, CompileError> {
     let plan = work.plan;
@@ -44,8 +50,8 @@ pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Comp
         let shown = shown(&mut work, &block, &layer)?;
         layer = named(&mut work, &block, Layer { numbers: shown, ..layer }, "shown", Vec::new(), &[]).0;
     }
-    if let Some((at, since)) = &block.since {
-        let begun = format!("{} >= {since}", layer.dim(*at));
+    if let Some(since) = &block.since {
+        let begun = format!("{} >= {}", layer.dim(since.dimension), since.start);
         layer = named(&mut work, &block, layer, "in_time", Vec::new(), &[begun]).0;
     }
     if !plan.having.is_empty() {
@@ -141,10 +147,10 @@ fn validate(work: &Work<'_>, layer: &Layer) -> Result<(), CompileError> {
 
 /// Whether nothing is 0 of it; a number of rows is 0 then already.
 fn is_sum(work: &Work<'_>, measure: &Measure, value: &Number) -> bool {
-    measure.shown_as.is_none() && !value.counts && (value.adds_up || is_additive(work, measure))
+    measure.shown_as.is_none() && !value.counts && is_zero(work, measure, value)
 }
 
-/// Says what becomes of groups without a row where that decides which rows there are.
+/// Says what becomes of groups without a row where that decides which rows there are, and why a ratio may be empty.
 fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
     let plan = work.plan;
     let lacks = |at: &usize| block.values.get(*at).is_some_and(|value| value.may_lack);
@@ -154,8 +160,12 @@ fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
         By::Measure(at) => Some(at),
         By::Dimension(_) | By::Difference(_) | By::Change(_) => None,
     });
-    if bounded.iter().copied().chain(lowest.filter(lacks)).any(|at| layer.is_filled(at)) {
+    let (filled, others): (Vec<usize>, Vec<usize>) = lowest.filter(lacks).partition(|at| layer.is_filled(*at));
+    if !filled.is_empty() || bounded.iter().any(|at| layer.is_filled(*at)) {
         work.note(FILLED);
+    }
+    if !others.is_empty() {
+        work.note(LOWEST);
     }
     let mut empty = ordered.filter_map(|order| match order.by {
         By::Measure(at) if layer.is_filled(at) => None,
@@ -165,6 +175,10 @@ fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
     });
     if empty.any(|at| lacks(&at)) || bounded.iter().any(|at| !layer.is_filled(*at)) {
         work.gaps_decide();
+    }
+    // As the dialect and the ontology's expressions write a quotient.
+    if block.values.iter().any(|value| value.sql.contains(" / NULLIF(")) {
+        work.note_of(NoteKind::Empty, UNDIVIDED);
     }
 }
 

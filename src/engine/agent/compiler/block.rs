@@ -7,7 +7,7 @@ use super::check::Total;
 use super::compiled::NoteKind;
 use super::error::CompileError;
 use super::layout::{clause, group_by, list};
-use super::leaf::{Frame, Leaf, Over, What, leaf_at};
+use super::leaf::{Frame, Leaf, Over, Since, What, leaf_at};
 use super::measure;
 use super::names::Names;
 use super::part::{Part, part};
@@ -32,8 +32,7 @@ pub(super) struct Block {
     pub gaps: bool,
     /// What else tells rows apart.
     pub ties: Vec<String>,
-    /// A dimension, and from where on its rows are asked for, where those before were read only to be reached back to.
-    pub since: Option<(usize, String)>,
+    pub since: Option<Since>,
 }
 
 /// A number of a block.

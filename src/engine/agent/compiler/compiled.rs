@@ -43,6 +43,8 @@ pub enum NoteKind {
     Always,
     /// Where the answer has gaps: groups for which one of its numbers has no row.
     Gaps,
+    /// Where one of the answer's numbers has no value.
+    Empty,
 }
 
 /// What a statement reads, in names of the ontology.

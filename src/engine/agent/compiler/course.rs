@@ -1,14 +1,14 @@
-//! The course of a number over time: which time it goes along, and what is read before the plan's window, so that its
-//! first rows have what goes before them too. It goes by units of the calendar, and one without a row is one all the same.
+//! The course of a number over time: which time it goes along, and whether what was before the plan's window is read
+//! too, so that its first rows have what goes before them. Then all of it is: a course begins with its first row,
+//! however long before. It goes by units of the calendar, and one without a row is one all the same.
 
-use crate::model::plan::{Dimension, FieldRef, Grain, Plan, Shown, TimeUnit, Window};
+use crate::model::plan::{Dimension, FieldRef, Grain, Plan, Shown, TimeUnit};
 
 use super::calendar::bounds;
 use super::error::CompileError;
-use super::leaf::Frame;
+use super::leaf::{Frame, Since};
 use super::measure;
 use super::work::Work;
-use crate::engine::agent::plan::window::text;
 
 /// The position of the first dimension that is a time; a stretch of time comes before a cycle.
 pub(super) fn time_dimension(work: &Work<'_>) -> Option<usize> {
@@ -22,7 +22,7 @@ pub(super) fn time_dimension(work: &Work<'_>) -> Option<usize> {
 
 /// The number of a unit of the calendar, as SQL over its first day (of an hour its beginning, of a cycle its number), and
 /// how far apart those of two that follow each other are.
-pub(super) fn number(work: &Work<'_>, grain: Grain, sql: &str) -> (String, u32) {
+pub(super) fn unit_number(work: &Work<'_>, grain: Grain, sql: &str) -> (String, u32) {
     let dialect = work.dialect;
     let part = |part: &str| format!("CAST({} AS INTEGER)", dialect.part(part, sql));
     let days = || dialect.days(&dialect.day_literal("1970-01-01"), &dialect.day(sql));
@@ -40,34 +40,28 @@ pub(super) fn number(work: &Work<'_>, grain: Grain, sql: &str) -> (String, u32) 
     }
 }
 
-/// What is read before the plan's window.
-pub(super) struct Earlier {
-    /// The window with it.
-    pub window: Window,
-    /// The time's dimension, and as SQL where the plan's own window begins.
-    pub since: (usize, String),
-}
-
-/// What has to be read before the plan's window. None where nothing shown reaches back, where the window begins within a
-/// unit, of which the part before it is not meant, and where rows are placed by another time than they are grouped by.
-pub(super) fn earlier(work: &mut Work<'_>, frame: &Frame) -> Result<Option<Earlier>, CompileError> {
+/// Where the plan's window begins, if what was before is to be read. None where nothing shown reaches back, where the
+/// window begins within a unit, of which the part before it is not meant, and where rows are placed by another time
+/// than they are grouped by.
+pub(super) fn since(work: &mut Work<'_>, frame: &Frame) -> Result<Option<Since>, CompileError> {
     let plan = work.plan;
-    let (Some(back), Some(window), Some(at)) = (reach(plan), &frame.window, time_dimension(work)) else {
+    let (Some(reach), Some(window), Some(at)) = (reach(plan), &frame.window, time_dimension(work)) else {
         return Ok(None);
     };
     let Some(dimension) = plan.dimensions.get(at) else { return Ok(None) };
     let Some(unit) = dimension.grain.and_then(TimeUnit::of) else { return Ok(None) };
     let Some(start) = bounds(window)?.0 else { return Ok(None) };
     let begins = unit.start(start, &work.ontology.calendar) == Some(start);
-    let Some(early) = unit.add(start, -back).filter(|_| begins) else { return Ok(None) };
-    if !is_placed_by(work, frame, &dimension.field)? {
+    if !begins || !is_placed_by(work, frame, &dimension.field)? {
         return Ok(None);
     }
-    let since = match unit {
+    // Without an end nothing else says it.
+    work.reads.time(&dimension.field);
+    let start = match unit {
         TimeUnit::Hour => work.dialect.civil_literal(&start.strftime("%Y-%m-%d %H:%M:%S").to_string()),
         _ => work.dialect.day_literal(&start.date().to_string()),
     };
-    Ok(Some(Earlier { window: Window { start: Some(text(early)), ..window.clone() }, since: (at, since) }))
+    Ok(Some(Since { dimension: at, start, reach }))
 }
 
 /// How many units before a row what is shown reaches back; `None` where it does not, or something else that is shown is

@@ -18,10 +18,22 @@ pub(super) struct Rows {
     /// When a row was.
     pub time: Option<FieldRef>,
     pub window: Option<Window>,
+    pub since: Option<Since>,
     /// Only those of the last time in each group.
     pub last: bool,
     /// The comparison's time.
     pub other: bool,
+}
+
+/// From where on rows are asked for, where those before are read only to be reached back to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Since {
+    /// The plan's dimension that is the time.
+    pub dimension: usize,
+    /// Its first unit, as SQL.
+    pub start: String,
+    /// How many units before it count in what is shown.
+    pub reach: i64,
 }
 
 /// An aggregate.
@@ -63,6 +75,7 @@ pub(super) struct Frame {
     /// Conditions of metrics, as the ontology writes them.
     pub own: Vec<String>,
     pub window: Option<Window>,
+    pub since: Option<Since>,
     /// The field of the window, when the plan names one.
     pub time: Option<FieldRef>,
     pub other: bool,
@@ -146,6 +159,7 @@ pub(super) fn rows(work: &Work<'_>, home: usize, time: Option<FieldRef>, frame: 
         own: frame.own.clone(),
         time,
         window: frame.window.clone(),
+        since: frame.since.clone(),
         last: false,
         other: frame.other,
     })

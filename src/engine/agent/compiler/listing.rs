@@ -59,7 +59,8 @@ pub(super) fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
 }
 
 fn rows_of(home: usize) -> Rows {
-    Rows { home, filters: Vec::new(), own: Vec::new(), time: None, window: None, last: false, other: false }
+    let (filters, own) = (Vec::new(), Vec::new());
+    Rows { home, filters, own, time: None, window: None, since: None, last: false, other: false }
 }
 
 fn time_field(work: &Work<'_>, base: usize, named: Option<&FieldRef>) -> Result<FieldRef, CompileError> {

@@ -3,7 +3,7 @@
 use crate::model::plan::Measure;
 
 use super::block::{Block, groups};
-use super::course::{Earlier, earlier};
+use super::course::since;
 use super::error::CompileError;
 use super::layout::list;
 use super::leaf::Frame;
@@ -26,6 +26,7 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
         filters: plan.filters.clone(),
         own: Vec::new(),
         window: plan.time.as_ref().map(|time| time.window.clone()),
+        since: None,
         time: plan.time.as_ref().and_then(|time| time.field.clone()),
         other: false,
     };
@@ -34,13 +35,15 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
     }
     let subject = plan.subject.as_deref().map(|subject| work.dataset(subject)).transpose()?;
     let measures: Vec<&Measure> = plan.measures.iter().collect();
-    let earlier = earlier(work, &frame)?;
-    if let Some(Earlier { window, .. }) = &earlier {
-        frame.window = Some(window.clone());
+    frame.since = since(work, &frame)?;
+    if frame.since.is_some()
+        && let Some(window) = &mut frame.window
+    {
+        window.start = None;
     }
     let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), subject)?;
     block.names = columns;
-    block.since = earlier.map(|earlier| earlier.since);
+    block.since = frame.since;
     Ok(block)
 }
 
@@ -55,8 +58,9 @@ pub(super) fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) ->
         )));
     }
     let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(dataset))?;
-    let is_sum = groups.values.first().is_some_and(|number| number.adds_up && !number.counts);
-    if !is_sum && groups.values.first().is_some_and(|number| number.may_lack) {
+    let number = groups.values.first();
+    let is_sum = number.is_some_and(|number| number.adds_up && !number.counts);
+    if !is_sum && number.is_some_and(|number| number.may_lack) {
         work.gaps_decide();
     }
     let mut names = Names::default();
@@ -64,7 +68,7 @@ pub(super) fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) ->
     let value = names.fresh("number");
     let mut select: Vec<String> =
         groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
-    let number = groups.values.first().map(|number| number.sql.clone()).unwrap_or_default();
+    let number = number.map(|number| number.sql.clone()).unwrap_or_default();
     let number = if is_sum { format!("COALESCE({number}, 0)") } else { number };
     select.push(format!("{number} AS {}", quoted(&value)));
     let name = work.part(

@@ -31,6 +31,8 @@ struct Pieces<'p> {
     grouped: Vec<(String, Option<Grain>)>,
     names: &'p [String],
     conditions: Vec<String>,
+    /// Those of the rows that are asked for.
+    asked: Vec<String>,
     /// Leaves with the names of their columns and their SQL.
     written: Vec<(usize, String, String)>,
     inner: Inner,
@@ -69,7 +71,12 @@ pub(super) fn part(
             capital(&plural(&noun))
         ));
     }
-    let totals = work.watch(&scope, rows, &grouped, &conditions, &written, leaves)?;
+    let begun = rows.since.iter().filter_map(|since| {
+        let (time, _) = grouped.get(since.dimension)?;
+        Some(format!("{time} >= {}", since.start))
+    });
+    let asked: Vec<String> = begun.chain(conditions.iter().cloned()).collect();
+    let totals = work.watch(&scope, rows, &grouped, &asked, &written, leaves)?;
     let keys = if inner.needed { scope.key(work) } else { Vec::new() };
     if repeats && keys.is_empty() {
         return Err(fan_out(work, &scope, &first.name));
@@ -77,7 +84,7 @@ pub(super) fn part(
     if repeats {
         work.key_is_one(rows.home)?;
     }
-    let pieces = Pieces { rows, scope, grouped, names, conditions, written, inner };
+    let pieces = Pieces { rows, scope, grouped, names, conditions, asked, written, inner };
     let body = if pieces.inner.needed { pieces.each_once(work, &keys)? } else { pieces.plain(work)? };
     let wanted = if rows.other { format!("{} before", first.name) } else { first.name.clone() };
     let name = work.part(&wanted, body);
@@ -119,7 +126,7 @@ impl Pieces<'_> {
                 of.kept(&times).into_iter().map(|equal| equal.map(&mut column).join(" = ")).collect();
             last = clause(&kept);
             let from = self.scope.from(work)?;
-            of.watch(work, &from, &self.conditions, &times);
+            of.watch(work, &from, &self.asked, &times);
         }
         let once = if self.scope.fans { "SELECT DISTINCT" } else { "SELECT" };
         let (from, conditions) = (self.scope.from(work)?, clause(&self.conditions));

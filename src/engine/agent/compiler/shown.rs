@@ -7,7 +7,7 @@ use crate::model::source::Dialect;
 
 use super::block::{Block, Number};
 use super::check::{Check, CheckKind, column_name, without_rows};
-use super::course::{number, time_dimension};
+use super::course::{time_dimension, unit_number};
 use super::error::CompileError;
 use super::layer::Layer;
 use super::words::words;
@@ -36,12 +36,12 @@ pub(super) fn shown(
         let one = |sql: &str| shown_as(work, layer, shown, sql, is_zero(work, measure, value));
         written.push((one(now)?, other.as_deref().map(one).transpose()?));
     }
-    gaps(work, block, layer);
+    units_passed_over(work, block, layer);
     Ok(written)
 }
 
 /// Whether the ontology says that it adds up.
-pub(super) fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
+fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
     match &measure.value {
         Value::Metric(name) => {
             work.ontology.metric(name).is_some_and(|metric| metric.additivity == Additivity::Additive)
@@ -50,8 +50,8 @@ pub(super) fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
     }
 }
 
-/// Whether a unit of time without a row has 0 of it: there is nothing to count or to add up.
-fn is_zero(work: &Work<'_>, measure: &Measure, value: &Number) -> bool {
+/// Whether a group, or a unit of time, without a row has 0 of it: there is nothing to count or to add up.
+pub(super) fn is_zero(work: &Work<'_>, measure: &Measure, value: &Number) -> bool {
     value.counts || value.adds_up || is_additive(work, measure)
 }
 
@@ -99,7 +99,7 @@ impl Course {
             layer.dims.iter().enumerate().filter(|(at, _)| *at != time).map(|(_, sql)| sql.as_str()).collect();
         let by = if others.is_empty() { String::new() } else { format!("PARTITION BY {} ", others.join(", ")) };
         let grain = work.plan.dimensions.get(time).and_then(|dimension| dimension.grain);
-        let unit = grain.map(|grain| number(work, grain, layer.dim(time)));
+        let unit = grain.map(|grain| unit_number(work, grain, layer.dim(time)));
         Some(Self { by, time: layer.dim(time).to_owned(), unit })
     }
 
@@ -133,13 +133,23 @@ impl Course {
     }
 }
 
-/// Looks up how many units of time are passed over without a row, and so count as 0 or are left out.
-fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
+/// Looks up how many units of time are passed over without a row, and so count as 0 or are left out: of those that are
+/// shown, and of those before them that they reach back to.
+fn units_passed_over(work: &mut Work<'_>, block: &Block, layer: &Layer) {
     let plan = work.plan;
     let grain = time_dimension(work).and_then(|at| plan.dimensions.get(at)).and_then(|dimension| dimension.grain);
     let (Some(course), Some(grain)) = (Course::of(work, layer), grain) else { return };
     let Some((unit, step)) = &course.unit else { return };
-    let passed = format!("({unit} - {})", work.dialect.before(unit, &course.along()));
+    let mut last = work.dialect.before(unit, &course.along());
+    let (mut number_of, mut counted) = (String::new(), String::new());
+    if let Some(since) = &block.since {
+        let (start, _) = unit_number(work, grain, &since.start);
+        let before = format!("{start} - {}", (since.reach + 1) * i64::from(*step));
+        last = format!("CASE WHEN {last} < {before} THEN {before} ELSE {last} END");
+        number_of = format!(", {unit} AS \"unit\"");
+        counted = format!("\nWHERE \"unit\" > {before}");
+    }
+    let passed = format!("({unit} - {last})");
     for (measure, value) in plan.measures.iter().zip(&block.values) {
         let reaches =
             matches!(measure.shown_as, Some(Shown::Change | Shown::ChangePercent | Shown::MovingAverage { .. }));
@@ -151,21 +161,23 @@ fn gaps(work: &mut Work<'_>, block: &Block, layer: &Layer) {
         let (without, of) = (work.checks.column(), work.checks.column());
         work.checks.look_up(format!(
             "SELECT COALESCE(SUM(\"missing\"), 0) AS {}, COUNT(*) + COALESCE(SUM(\"missing\"), 0) AS {}\nFROM (\n  \
-             SELECT CASE WHEN {passed} > {step} THEN {passed} / {step} - 1 ELSE 0 END AS \"missing\"\n  FROM {}\n) AS \
-             \"units\"",
+             SELECT CASE WHEN {passed} > {step} THEN {passed} / {step} - 1 ELSE 0 END AS \"missing\"{number_of}\n  \
+             FROM {}\n) AS \"units\"{counted}",
             column_name(without),
             column_name(of),
             layer.from
         ));
-        let groups = units(grain, layer.dims.len());
+        let groups = units(grain, layer.dims.len(), block.since.is_some());
         let says = format!("all {groups} have a row");
         let have = without_rows(zero);
         work.checks.list.push(Check { name, kind: CheckKind::Groups { without, of, groups, have }, says });
     }
 }
 
-/// "months", and where each group has its own, "months of single groups".
-fn units(grain: Grain, dims: usize) -> String {
-    let units = plural(grain.words());
-    if dims > 1 { format!("{units} of single groups") } else { units }
+/// "months", and where each group has its own, "months of single groups"; where some are read that are not shown, with
+/// those.
+fn units(grain: Grain, dims: usize, reaches_before: bool) -> String {
+    let of = if dims > 1 { " of single groups" } else { "" };
+    let with = if reaches_before { " with those right before that count in them" } else { "" };
+    format!("{}{of}{with}", plural(grain.words()))
 }

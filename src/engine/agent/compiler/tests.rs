@@ -409,19 +409,20 @@ fn what_reaches_back_is_read_from_before_the_window_on() {
         made(&plan).unwrap().sql.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let mean = || Shown::MovingAverage { rows: 3 };
-    for (start, shown, from) in [
-        ("2024-03-01", vec![mean()], "2024-01-01"),
-        ("2024-03-01", vec![Shown::Change], "2024-02-01"),
-        ("2024-03-01", vec![Shown::ChangePercent, mean()], "2024-01-01"),
+    for (start, shown, from_before) in [
+        // A month without a row counts as 0 once there has been one, however long before.
+        ("2024-03-01", vec![mean()], true),
+        ("2024-03-01", vec![Shown::Change], true),
+        ("2024-03-01", vec![Shown::ChangePercent, mean()], true),
         // The month is not meant from its first day on, and what is taken over all rows is of the window alone.
-        ("2024-03-15", vec![Shown::Change], "2024-03-15"),
-        ("2024-03-01", vec![Shown::Cumulative], "2024-03-01"),
-        ("2024-03-01", vec![Shown::Change, Shown::Share { within: vec![] }], "2024-03-01"),
+        ("2024-03-15", vec![Shown::Change], false),
+        ("2024-03-01", vec![Shown::Cumulative], false),
+        ("2024-03-01", vec![Shown::Change, Shown::Share { within: vec![] }], false),
     ] {
         let sql = made(start, shown);
-        assert!(sql.contains(&format!(r#""flights"."day" >= DATE '{from}'"#)), "{from}: {sql}");
+        assert_eq!(sql.contains(r#""flights"."day" >= DATE"#), !from_before, "{sql}");
         let cut = format!(r#"FROM "shown" WHERE "shown"."day" >= DATE '{start}'"#);
-        assert_eq!(sql.contains(&cut), start != from, "{from}: {sql}");
+        assert_eq!(sql.contains(&cut), from_before, "{sql}");
     }
 }
 
@@ -505,6 +506,7 @@ fn gaps_are_told_where_they_decide_which_rows_there_are() {
         change(&mut plan);
         let made = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
         let says = |part: &str| made.notes.iter().any(|note| note.kind == NoteKind::Always && note.says.contains(part));
+        assert!(!(says("counts as 0 in the order") && says("Only what has a value is compared")));
         (says("comes last and meets no bound"), says("counts as 0 in the order"))
     };
     let first = |by: usize, descending: bool| {
@@ -708,6 +710,43 @@ fn a_mean_of_whole_numbers_is_not_written_as_one() {
     let compiled = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
     let formats: Vec<Option<&str>> = compiled.columns[1..].iter().map(|column| column.format.as_deref()).collect();
     assert_eq!(formats, [None, Some("#,##0"), None]);
+}
+
+#[test]
+fn of_the_lowest_it_is_said_that_they_have_a_value() {
+    let says = |value: Value, descending: bool| {
+        let mut plan = Plan { measures: vec![Measure::of(value)], ..count(&[("flights", "origin", &[])]) };
+        plan.order = vec![Order { by: By::Measure(0), descending }];
+        plan.limit = Some(Limit { rows: 1, per: vec![], with_ties: false, skip: 0 });
+        made(&plan).unwrap().notes.iter().any(|note| note.says.starts_with("Only what has a value is compared"))
+    };
+    let (miles, flights) = (Value::Metric("flights".into()), Value::Count("flights".into()));
+    assert_eq!([says(miles.clone(), false), says(miles, true), says(flights, false)], [true, false, false]);
+}
+
+#[test]
+fn only_what_is_divided_says_why_it_may_be_empty() {
+    let says = |value: Value| {
+        let plan = Plan { measures: vec![Measure::of(value)], ..count(&[("flights", "origin", &[])]) };
+        made(&plan).unwrap().notes.iter().any(|note| note.kind == NoteKind::Empty)
+    };
+    let (miles, flights) = (Measure::metric("flights"), Measure::of(Value::Count("flights".into())));
+    assert!(!says(miles.value.clone()));
+    assert!(says(Value::Ratio { numerator: Box::new(miles), denominator: Box::new(flights) }));
+}
+
+#[test]
+fn what_is_read_before_a_window_is_neither_shown_nor_checked() {
+    let mut plan = count(&[("flights", "day", &[]), ("airports", "city", &["from"])]);
+    plan.dimensions[0].grain = Some(Grain::Month);
+    plan.measures[0].shown_as = Some(Shown::MovingAverage { rows: 3 });
+    let window = Window { start: Some("2024-03-01".into()), ..Window::default() };
+    plan.time = Some(TimeFilter { field: None, window });
+    let compiled = made(&plan).unwrap();
+    assert_eq!(compiled.sql.matches("2024-03-01").count(), 1, "{}", compiled.sql);
+    assert!(compiled.reads.times.contains(&"flights.day".to_owned()), "{:?}", compiled.reads);
+    let checks = compiled.checks_sql.unwrap();
+    assert!(checks.contains("AS DATE) >= DATE '2024-03-01'"), "{checks}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::engine::agent::verifier::{Finding, Verdict, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
-use crate::engine::render::column::Column;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::nouns::capital;
 use crate::engine::render::number::Style;
 use crate::model::error::Result;
@@ -284,7 +284,15 @@ fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Optio
     caveats.extend(failed.map(|finding| CaveatKind::Unverified.says(&finding.says)));
     let is_gap = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
     let has_gaps = table.rows.iter().any(|row| row.iter().any(is_gap));
-    let notes = compiled.notes.iter().filter(|note| has_gaps || note.kind != NoteKind::Gaps);
+    let is_number = |column: &OutputColumn| matches!(column.role, Role::Measure(_));
+    let mut numbers =
+        table.rows.iter().flat_map(|row| row.iter().zip(&compiled.columns)).filter(|(_, column)| is_number(column));
+    let is_empty = numbers.any(|(value, _)| value.is_null());
+    let notes = compiled.notes.iter().filter(|note| match note.kind {
+        NoteKind::Always => true,
+        NoteKind::Gaps => has_gaps,
+        NoteKind::Empty => is_empty,
+    });
     caveats.extend(notes.map(|note| CaveatKind::Method.says(&note.says)));
     caveats
 }

@@ -99,7 +99,7 @@ fn dimension_in_full(dimension: &Dimension, ontology: &Ontology) -> String {
 }
 
 /// The time that rows have when a question says only when.
-pub fn is_default_time(at: &FieldRef, ontology: &Ontology) -> bool {
+fn is_default_time(at: &FieldRef, ontology: &Ontology) -> bool {
     let of_dataset = ontology
         .entity(&at.dataset)
         .and_then(|entity| entity.default_time_field.as_deref())

@@ -175,13 +175,8 @@ fn is_as_short(one: Span, other: Span) -> bool {
 
 /// Whether a window ends before the first day or begins after the last one.
 fn is_outside(window: &Window, first: Date, last: Date) -> bool {
-    let at = |end: &Option<String>| {
-        let text = end.as_deref()?;
-        text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(|day| day.at(0, 0, 0, 0))).ok()
-    };
-    let before = at(&window.end).is_some_and(|end| end <= first.at(0, 0, 0, 0));
-    let after = at(&window.start).is_some_and(|start| start.date() > last);
-    before || after
+    let (start, end) = (window.start.as_deref().and_then(read), window.end.as_deref().and_then(read));
+    end.is_some_and(|end| end <= midnight(first)) || start.is_some_and(|start| start.date() > last)
 }
 
 #[cfg(test)]

@@ -265,10 +265,8 @@ impl Judge<'_> {
             self.result.rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.is_null()).collect();
         if cells.is_empty() {
             if !self.result.rows.is_empty() {
-                self.caveats.push(format!(
-                    "{} has no value: there are no rows that it could be computed from.",
-                    column.heading
-                ));
+                self.caveats
+                    .push(format!("{} has no value: there is nothing that it could be computed from.", column.heading));
             }
             return;
         }

@@ -12,7 +12,7 @@ use crate::base::clock::{Millis, millis};
 use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::config::Budgets;
-use crate::engine::datasets::column;
+use crate::engine::datasets::describe::column;
 use crate::engine::job::Job;
 use crate::engine::search::about;
 use crate::engine::sql::browse::{Keyed, facts, keyed};

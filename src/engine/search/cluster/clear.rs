@@ -73,10 +73,9 @@ fn is_any(of: Option<&BTreeSet<Id<Document>>>) -> bool {
     of.is_none_or(|documents| !documents.is_empty())
 }
 
-/// Whether one that is gone never had a place, so that no search knows of it: its own points are counted when it gets
-/// one.
+/// Whether one that is gone never had a place, so that no search knows of it.
 fn is_unplaced(index: &ClusterIndex) -> bool {
-    index.points == index.chain.kept
+    index.points == 0
 }
 
 /// What can go of all indexes of a dataset, when these are gone, and those since before a moment. None of it can come to be
@@ -165,6 +164,8 @@ mod tests {
         let unplaced =
             ClusterIndex { points: 0, ..index(four, first.followed(four, 1, BTreeSet::new()), Standing::Gone) };
         assert_eq!(told(removals(&all(&[&third, &unplaced]), &[], 0)), [(four, None)], "nobody asks what had no place");
+        let less = ClusterIndex { chain: Chain { kept: 9, ..second.chain.clone() }, ..second.clone() };
+        assert!(removals(&all(&[&third, &less]), &[], 99).is_empty(), "it wrote nothing of its own, and was asked");
         let lost = removals(&[], &all(&[&second]), 0);
         assert_eq!(told(lost), [(two, None)], "one whose row is gone already");
     }

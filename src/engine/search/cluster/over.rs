@@ -60,7 +60,7 @@ impl Cluster {
         if !is_there || !index.chain.is_light() {
             return Ok(None);
         }
-        store::cluster_indexes::insert(&mut tx, &index).await?;
+        store::cluster_indexes::insert(&mut tx, &ClusterIndex { points: 0, ..index.clone() }).await?;
         tx.commit().await?;
         let draft = Points::new(self.clone(), index, dimension, bytes as u64);
         Ok(Some((Box::new(draft) as Box<dyn Draft>, anew)))

@@ -24,6 +24,8 @@ const LANDLOCK: ABI = ABI::V6;
 /// For all of a worker's life: no new rights, no core dumps, no life after the server's, no network, no programs.
 /// Answers what the kernel enforces.
 pub(super) fn at_start() -> nix::Result<Confinement> {
+    // The link by which it was started says nothing to who looks at processes.
+    prctl::set_name(c"dragoman")?;
     prctl::set_no_new_privs()?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;

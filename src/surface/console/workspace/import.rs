@@ -119,7 +119,8 @@ async fn taken(room: &Room<'_>, headers: &HeaderMap, request: Request) -> Result
     let purpose = purpose(&room.membership.org.slug, PAGE);
     let is_ours = |received: &Received| room.visit.has_sent(web, headers, &purpose, received.get("csrf"));
     let most = web.config.limits.budgets.upload_bytes;
-    let place = receive::Room { folder: staging.path(), most, fields: &FIELDS };
+    let admits = |bytes: u64| room.console.gateway.admit(bytes);
+    let place = receive::Room { folder: staging.path(), most, admits: &admits, fields: &FIELDS };
     let ours = |received: &Received| if is_ours(received) { Ok(()) } else { Err(not_ours()) };
     let received = match receive(form, place, ours).await {
         Err(error) if error.details == not_ours().details => return Ok(None),

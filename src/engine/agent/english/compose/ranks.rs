@@ -51,9 +51,6 @@ impl Builder<'_> {
             Some(best) => best == self.more_is_better(by, rank)?,
             None => rank.descending,
         };
-        if !descending && let By::Measure(at) = by {
-            self.without_value(at);
-        }
         self.present(by);
         self.plan.order.push(Order { by, descending });
         let each: Vec<usize> =
@@ -84,22 +81,6 @@ impl Builder<'_> {
         let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
         self.plan.measures.push(Measure::of(Value::Aggregate { function, field: field.clone() }));
         Ok(true)
-    }
-
-    /// What has no row has no sum or mean, and is not the lowest: that is said.
-    fn without_value(&mut self, at: usize) {
-        let counted = |name: &String| {
-            let metric = self.resolver.ontology.metric(name);
-            metric.is_some_and(|metric| metric.expression.trim().to_lowercase().starts_with("count("))
-        };
-        let sum = match self.plan.measures.get(at).map(|measure| &measure.value) {
-            Some(Value::Metric(name)) => !counted(name),
-            Some(Value::Aggregate { .. } | Value::Ratio { .. }) => true,
-            _ => false,
-        };
-        if sum {
-            self.assumptions.push("Only what has a value is compared.".into());
-        }
     }
 
     /// "when was revenue highest": on which day, or in which month, is asked.

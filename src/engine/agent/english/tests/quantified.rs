@@ -86,6 +86,11 @@ fn both_neither_and_but_no_are_said_of_rows_of_their_own() {
                 "customers who purchased neither Baguette nor Rye Loaf",
                 &format!("{CUSTOMERS} customer has no sale(sale has bread(bread.title in 'Baguette'/'Rye Loaf'))"),
             ),
+            ("revenue neither online nor in Lund", "revenue; where sale.channel != 'online', shop.town != 'Lund'"),
+            (
+                "how many shops are neither in Lund nor have sales",
+                "count shop; where shop.town != 'Lund', shop has no sale()",
+            ),
             (
                 "who purchased in 2023 but not in 2024?",
                 &format!("{CUSTOMERS} customer has sale({}), customer has no sale({})", year(2023), year(2024)),

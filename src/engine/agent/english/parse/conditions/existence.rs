@@ -151,6 +151,12 @@ impl Parser<'_> {
             "was not",
             "are not",
             "is not",
+            "neither have",
+            "neither has",
+            "neither had",
+            "nor have",
+            "nor has",
+            "nor had",
         ]);
         let has = !never
             && self.eat_any(&[

@@ -46,6 +46,7 @@ const NEGATION: &[&str] = &[
     "non",
     "neither in",
     "neither",
+    "nor",
 ];
 
 const OPS: &[(&str, Comparator)] = &[

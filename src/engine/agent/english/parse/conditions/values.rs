@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
         let negated = NEGATION.iter().any(|phrase| self.eat(phrase));
         if negated {
-            self.eat_any(&["in", "from", "to", "at", "for", "the", "those from", "those in"]);
+            self.eat_any(&["in", "from", "to", "at", "for", "by", "the", "those from", "those in"]);
             self.verb_before_value();
             self.eat_any(&["yet been", "been", "yet"]);
         }
@@ -296,10 +296,10 @@ impl Parser<'_> {
     }
 
     /// "except Lund and June": whether what is joined to what is left out is left out as well, or is what is asked for,
-    /// nobody can know.
+    /// nobody can know, but for "nor".
     pub(in super::super) fn ends_what_is_not(&mut self) {
         let comma = usize::from(self.word(0) == ",");
-        if !matches!(self.word(comma), "and" | "or" | "nor" | "&") {
+        if !matches!(self.word(comma), "and" | "or" | "&") {
             return;
         }
         let ahead = comma + 1;
