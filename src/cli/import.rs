@@ -76,13 +76,13 @@ impl Import {
             } else {
                 let value = |key: &str| reply.get(key).unwrap_or(&Value::Null);
                 let text = |key: &str| value(key).as_str().unwrap_or_default();
-                let state = if self.publish { "published" } else { "not published: external clients do not see it" };
                 say!(
-                    "{} ({}, {}, {} bytes), {state}",
+                    "{} ({}, {}, {} bytes), {}",
                     text("name"),
                     text("type"),
                     size(&reply, "passage"),
-                    value("bytes")
+                    value("bytes"),
+                    state(&reply)
                 );
                 let same = value("same_files").as_array().into_iter().flatten().filter_map(Value::as_str);
                 let same = same.collect::<Vec<_>>().join(", ");
@@ -93,7 +93,8 @@ impl Import {
                 for sheet in value("also").as_array().into_iter().flatten() {
                     let text = |key: &str| sheet.get(key).and_then(Value::as_str).unwrap_or_default();
                     let rows = sheet.get("row_count").and_then(Value::as_i64).unwrap_or_default();
-                    say!("{} (table, {}), {state}: the sheet {}", text("name"), counted(rows, "row"), text("sheet"));
+                    let (name, rows, state) = (text("name"), counted(rows, "row"), state(sheet));
+                    say!("{name} (table, {rows}), {state}: the sheet {}", text("sheet"));
                     say_hints(sheet);
                 }
             }
@@ -134,7 +135,9 @@ impl Import {
         let mut datasets = Vec::new();
         let mut texts = Vec::new();
         for path in &self.files {
-            match kind_of(path, &path.display().to_string())? {
+            let shown = path.display();
+            anyhow::ensure!(!path.is_dir(), "{shown} is a folder: name its files ({shown}/*), or a ZIP of them");
+            match kind_of(path, &shown.to_string())? {
                 FileKind::Table(_) | FileKind::Workbook => datasets.push((self.lower_name(), vec![path.clone()])),
                 FileKind::Text | FileKind::Documents => texts.push(path.clone()),
             }
@@ -156,6 +159,14 @@ fn size(reply: &Value, part: &str) -> String {
     counted(reply.get("row_count").and_then(Value::as_i64).unwrap_or_default(), if is_table { "row" } else { part })
 }
 
+/// Who sees a dataset now.
+fn state(reply: &Value) -> &'static str {
+    match reply.get("published").and_then(Value::as_bool) {
+        Some(true) => "published",
+        _ => "not published: external clients do not see it",
+    }
+}
+
 /// What was found in files, a line for each column.
 fn say_found(reply: &Value) {
     let value = |of: &Value, key: &str| of.get(key).cloned().unwrap_or_default();
@@ -165,6 +176,11 @@ fn say_found(reply: &Value) {
         let samples = value(column, "sample_values");
         let samples: Vec<&str> = samples.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         say!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
+    }
+    let sheets = value(reply, "sheets");
+    let sheets: Vec<&str> = sheets.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !sheets.is_empty() {
+        say!("  {} sheets, each a dataset: {}; only the first is shown", sheets.len(), sheets.join(", "));
     }
     say_hints(reply);
 }

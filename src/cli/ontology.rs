@@ -306,7 +306,7 @@ impl Kept {
 
     fn show(&self) {
         let Standing { name, version, status, problem, .. } = self.standing();
-        say!("{name}, version {version}: {}. {problem}", status.name());
+        say!("{}", format!("{name}, version {version}: {}. {problem}", status.name()).trim_end());
         match self {
             Self::Unchecked(saved) => {
                 saved.problems.iter().for_each(|it| say!("  {}: {}", it.path, it.message));

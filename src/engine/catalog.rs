@@ -7,6 +7,7 @@ use crate::engine::job::Job;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
+use crate::store::documents::Title;
 use crate::store::{self, Db};
 
 /// Reads documents within a pass.
@@ -35,6 +36,18 @@ impl Catalog {
         };
         let found = store::documents::by_id(&mut read, org, dataset, version, id).await?;
         found.ok_or_else(Error::document_not_found)
+    }
+
+    /// At most `most` documents of a dataset of the pass after the first `skipped`, by source file, in the version that
+    /// the dataset names now.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn titles(&self, job: &Job<'_>, dataset: &Dataset, skipped: usize, most: usize) -> Result<Vec<Title>> {
+        let Some(version) = dataset.version.as_deref() else { return Ok(Vec::new()) };
+        let org = job.pass.org();
+        let mut read = self.db.read_tenant(org).await?;
+        store::documents::titles(&mut read, org, dataset.id, version, skipped, most).await
     }
 
     /// The datasets of those of these documents whose datasets the pass covers.

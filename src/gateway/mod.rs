@@ -156,7 +156,7 @@ impl Gateway {
             .record(elapsed.as_secs_f64());
         let (rows, bytes) = answer.as_ref().map_or((0, 0), |answered| (answered.rows, answered.bytes));
         let entry = Entry {
-            target: clip(&format!("{} {target}", O::INFO.name)),
+            target: clip(format!("{} {target}", O::INFO.name).trim_end()),
             outcome: outcome.into(),
             duration_ms: millis(elapsed),
             rows: i64::try_from(rows).unwrap_or(i64::MAX),

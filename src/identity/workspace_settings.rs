@@ -102,10 +102,12 @@ fn as_seen(change: &Change, now: &Org, domains: &[String], egress: Egress) -> Re
 }
 
 fn checked_domains(texts: &[String]) -> Result<Vec<String>> {
-    let bad =
-        || Error::invalid("email_domains", format!("Expected at most {MAX_DOMAINS} domains such as example.com."));
-    let mut domains = texts.iter().map(|text| normal_domain(text)).collect::<Option<Vec<_>>>().ok_or_else(bad)?;
+    let bad = |message: String| Error::invalid("email_domains", message);
+    let read = |text: &String| {
+        normal_domain(text).ok_or_else(|| bad(format!("“{}” is no domain such as example.com.", shown(text))))
+    };
+    let mut domains = texts.iter().map(read).collect::<Result<Vec<_>>>()?;
     domains.sort();
     domains.dedup();
-    if domains.len() > MAX_DOMAINS { Err(bad()) } else { Ok(domains) }
+    if domains.len() > MAX_DOMAINS { Err(bad(format!("Expected at most {MAX_DOMAINS} domains."))) } else { Ok(domains) }
 }

@@ -265,6 +265,8 @@ pub struct Field {
     pub default_aggregation: Option<Aggregation>,
     /// `minutes`, `miles`, `%`, an ISO 4217 code …
     pub unit: Option<String>,
+    /// A field of the same dataset that says the unit of each row, such as its currency.
+    pub unit_field: Option<String>,
     /// A number format such as `#,##0.00`.
     pub format: Option<String>,
     /// The values are a small closed set.

@@ -116,15 +116,17 @@ pub enum Value {
     Aggregate { function: Aggregation, field: FieldRef },
     /// One measure divided by another, NULL where that is 0.
     Ratio { numerator: Box<Measure>, denominator: Box<Measure> },
-    /// An aggregate of the days from one date to another, of the same row or of rows that it belongs to: 0 on the same
-    /// day, less than 0 where the second date is the earlier one. Times of the day do not count.
+    /// An aggregate of the days from one date to another, of the same row or of rows that it belongs to: less than 0
+    /// where the second date is the earlier one. Times of the day count where both have one (12 hours are 0.5), but not
+    /// for a number of days that is to be equal to another; otherwise it is 0 on the same day.
     Days { function: Aggregation, from: FieldRef, to: FieldRef },
     /// Measures added up; one without a row counts as 0.
     Sum(Vec<Measure>),
     /// The first less the second.
     Difference(Box<Measure>, Box<Measure>),
     /// An aggregate of another measure taken for each value of `by`: "the average number of flights a day". Groups
-    /// without any row of the measure are not part of it.
+    /// without any row of the measure are not part of it, but for rows of a dataset and for units of time of a window,
+    /// which have 0 of what is counted or added up.
     Over { function: Aggregation, measure: Box<Measure>, by: Vec<Dimension> },
     /// A literal.
     Number(f64bits::F64),

@@ -12,7 +12,7 @@ use crate::model::access::Action;
 use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
 use crate::model::error::Result;
-use crate::ops::import::{Import, Staged};
+use crate::ops::import::{Import, Staged, of_sheets};
 
 /// Arguments: those of an import.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -42,11 +42,14 @@ pub struct Reply {
     /// The name that the dataset would have.
     pub name: String,
     pub r#type: Kind,
-    /// Rows of a table; texts of documents.
+    /// Rows that a table file has, without those of the dataset that it is added to; texts of documents.
     pub row_count: i64,
     pub columns: Vec<ColumnInfo>,
     /// The first rows of a table, as text.
     pub rows: Vec<Vec<Option<String>>>,
+    /// The names of the datasets that the sheets of a workbook become, where it has several: what is told is of the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sheets: Vec<String>,
     /// The titles of texts, the first of them.
     pub titles: Vec<String>,
     /// The dataset that has the name already.
@@ -62,6 +65,17 @@ pub struct Reply {
     /// Why parts of files of documents (members of archives, attachments of mails) are not among them, each in a sentence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+}
+
+impl Reply {
+    /// What the sheets of a workbook become, for people.
+    pub fn says_sheets(&self) -> Option<String> {
+        let count = self.sheets.len();
+        let names = self.sheets.join(", ");
+        (count > 0).then(|| {
+            format!("{count} sheets, each a dataset: {names}. Only the first is shown; all are imported as they are.")
+        })
+    }
 }
 
 /// Titles that are told.
@@ -92,7 +106,10 @@ impl Operation for CheckImport {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let Self { name, if_exists, columns, uploads, files } = self;
         let import = Import { name, if_exists, columns, uploads, files, ..Import::default() };
-        let found = on.engines.ingest.check(job, import.request(on, job)?).await?;
+        let request = import.request(on, job)?;
+        let sheets = on.engines.ingest.sheets(job, &request.files).await?;
+        let sheets = if sheets.len() > 1 { of_sheets(&request, &sheets) } else { vec![] };
+        let found = on.engines.ingest.check(job, request).await?;
         let Found { name, kind, rows, columns, first, mut titles, exists, same, hints, skipped } = found;
         titles.truncate(TITLES);
         Ok(Reply {
@@ -101,6 +118,7 @@ impl Operation for CheckImport {
             row_count: rows,
             columns: super::shown(on, &columns, 2)?,
             rows: fitting(first, on.config.limits.budgets.reply_bytes / 2),
+            sheets: sheets.into_iter().map(|sheet| sheet.name).collect(),
             titles,
             exists: exists.map(|dataset| dataset.id),
             same_files: same,

@@ -13,6 +13,7 @@ use crate::engine::search::retrieve::Chunk;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::chunk_id::ChunkId;
+use crate::model::dataset::Dataset;
 use crate::model::document::{Document, Markup};
 use crate::model::error::{Error, Result};
 use crate::ops::parts::parts;
@@ -39,6 +40,9 @@ pub struct Reply {
     pub title: String,
     pub source_file: String,
     pub dataset_name: String,
+    /// For links.
+    #[serde(skip)]
+    pub dataset_id: Id<Dataset>,
     /// The part of the document's text that was asked for.
     pub text: String,
     /// Which part this is, from 1, and how many there are.
@@ -150,6 +154,7 @@ impl Operation for GetDocument {
             title: document.title,
             source_file: document.source_file,
             dataset_name: job.pass.dataset(document.dataset)?.name.clone(),
+            dataset_id: document.dataset,
             text: text.unwrap_or_default().to_owned(),
             part: u32::try_from(at + 1).map_err(Error::internal)?,
             parts: u32::try_from(all.len()).map_err(Error::internal)?,

@@ -83,7 +83,7 @@ pub struct Reply {
     pub row_count: i64,
     pub bytes: i64,
     pub columns: Vec<ColumnInfo>,
-    /// Whether this import published it.
+    /// Whether external clients see it now: this import published it, or it was published before.
     pub published: bool,
     /// Of documents: how many are new, got another text, and were there already.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +110,7 @@ pub struct Also {
     pub name: String,
     pub sheet: String,
     pub row_count: i64,
+    pub published: bool,
     /// How many it has; the pages tell.
     #[serde(skip)]
     pub columns: usize,
@@ -151,7 +152,7 @@ impl Operation for Import {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        let (publish, uploads) = (self.publish, self.uploads.clone());
+        let uploads = self.uploads.clone();
         let request = self.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
         let mut also = Vec::new();
@@ -183,7 +184,7 @@ impl Operation for Import {
             row_count: dataset.row_count,
             bytes: dataset.bytes,
             columns: super::shown(on, &dataset.columns, 1)?,
-            published: publish,
+            published: dataset.externally_queryable,
             documents,
             same_files: same,
             hints,
@@ -228,14 +229,14 @@ impl Import {
 
 impl Also {
     fn of(made: Imported, sheet: &Sheet) -> Self {
-        let Dataset { id, name, row_count, columns, .. } = made.dataset;
+        let Dataset { id, name, row_count, externally_queryable: published, columns, .. } = made.dataset;
         let (sheet, columns) = (sheet.name.clone(), columns.len());
-        Self { dataset_id: id, name, sheet, row_count, columns, hints: made.hints }
+        Self { dataset_id: id, name, sheet, row_count, published, columns, hints: made.hints }
     }
 }
 
 /// One request a sheet: each dataset has the workbook's name and the sheet's.
-fn of_sheets(request: &Request, sheets: &[Sheet]) -> Vec<Request> {
+pub(super) fn of_sheets(request: &Request, sheets: &[Sheet]) -> Vec<Request> {
     let mut taken = HashSet::new();
     let requests = sheets.iter().map(|sheet| {
         let whole = name_from_file(&format!("{}_{}", request.name, sheet.name));

@@ -74,6 +74,9 @@ pub struct Reply {
     pub datasets: Vec<Listed>,
     /// Datasets on this page.
     pub count: usize,
+    /// Whether any dataset is published, on whatever page; the console tells.
+    #[serde(skip)]
+    pub any_published: bool,
     /// Present when there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -136,7 +139,8 @@ impl Operation for ListDatasets {
             datasets.push(next);
         }
         let note = (datasets.is_empty() && after.is_none()).then_some(NOTHING);
-        Ok(Reply { count: datasets.len(), datasets, next_cursor, note })
+        let any_published = job.pass.datasets().iter().any(|dataset| dataset.externally_queryable);
+        Ok(Reply { count: datasets.len(), datasets, any_published, next_cursor, note })
     }
 }
 

@@ -36,6 +36,7 @@ pub mod health;
 pub mod import;
 pub mod invitations;
 pub mod list_datasets;
+pub mod list_documents;
 pub mod members;
 pub mod ontologies;
 pub mod ontology_guide;
@@ -129,6 +130,7 @@ fn management(visitor: &mut impl Visitor) {
     visitor.visit::<dataset_versions::ListVersions>();
     visitor.visit::<dataset_versions::RestoreVersion>();
     visitor.visit::<dataset_versions::DeleteVersion>();
+    visitor.visit::<list_documents::ListDocuments>();
     visitor.visit::<delete_document::DeleteDocument>();
     visitor.visit::<document_syncs::ListSyncs>();
     visitor.visit::<document_syncs::SetSync>();

@@ -119,9 +119,10 @@ impl Operation for ProfileDataset {
 fn note(columns: &[ColumnProfile]) -> Option<String> {
     let personal = columns.iter().filter(|column| column.likely_personal_data.is_some()).count();
     (personal > 0).then(|| {
+        let hold = if personal == 1 { "holds" } else { "hold" };
         format!(
-            "{personal} of these columns likely hold personal data: their values are masked here. It is a likelihood by \
-             names and shapes, and columns that are not marked can be personal too."
+            "{personal} of these columns likely {hold} personal data: such values are masked here. It is a likelihood \
+             by names and shapes, and columns that are not marked can be personal too."
         )
     })
 }

@@ -183,6 +183,40 @@ pub async fn outlines(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, versi
     query.fetch_all(&mut **on).await?.iter().map(outline).collect()
 }
 
+/// A document as a list has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Title {
+    pub id: Id<Document>,
+    pub title: String,
+    pub source_file: String,
+}
+
+/// At most `most` documents of a dataset's version after the first `skipped`, by source file.
+pub async fn titles(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: &str,
+    skipped: usize,
+    most: usize,
+) -> Result<Vec<Title>> {
+    let sql = "SELECT d.document_id, d.title, d.source_file FROM version_documents m \
+               JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id \
+               WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 \
+               ORDER BY d.source_file, d.document_id LIMIT $4 OFFSET $5";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    let number = |number: usize| i64::try_from(number).map_err(Error::internal);
+    let query = query.bind(number(most)?).bind(number(skipped)?);
+    let title = |row: &AnyRow| {
+        Ok(Title {
+            id: row.try_get::<String, _>("document_id")?.parse().map_err(Error::internal)?,
+            title: row.try_get("title")?,
+            source_file: row.try_get("source_file")?,
+        })
+    };
+    query.fetch_all(&mut **on).await?.iter().map(title).collect()
+}
+
 /// How many documents each version of each dataset of the workspace has.
 pub async fn counts(on: &mut Scoped, org: Id<Org>) -> Result<Vec<(Id<Dataset>, String, i64)>> {
     let sql = "SELECT dataset_id, version, COUNT(*) AS documents FROM version_documents WHERE org_id = $1 \
@@ -266,6 +300,9 @@ mod tests {
         assert_eq!(of(&mut tx, "v1").await, rows);
         assert_eq!(of(&mut tx, "v2").await, rows[1..]);
         assert!(of(&mut tx, "v3").await.is_empty());
+        let page = titles(&mut tx, org.id, dataset, "v2", 2, 2).await.unwrap();
+        assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), [documents[3].id, documents[4].id]);
+        assert!(titles(&mut tx, org.id, dataset, "v2", AT_ONCE * 4 + 1, 2).await.unwrap().is_empty());
 
         let mut turns = 0;
         while let_go(&mut tx, org.id, dataset, "v1").await.unwrap() {

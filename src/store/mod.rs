@@ -370,7 +370,7 @@ fn places(first: usize, count: usize) -> String {
 
 /// Whether somebody waited in vain, for a connection or within PostgreSQL, and may try again.
 fn is_busy(cause: &sqlx::Error) -> bool {
-    let code = cause.as_database_error().and_then(|problem| problem.code());
+    let code = cause.as_database_error().and_then(sqlx::error::DatabaseError::code);
     matches!(cause, sqlx::Error::PoolTimedOut) || code.is_some_and(|code| TOO_LONG.contains(&code.as_ref()))
 }
 

@@ -183,7 +183,7 @@ pub async fn batch(
         let marks = places(1, orgs.len());
         let sql = format!("SELECT org_id FROM freshness WHERE org_id IN ({marks}) ORDER BY org_id FOR UPDATE");
         let query = sqlx::query(AssertSqlSafe(sql));
-        orgs.into_iter().fold(query, |query, org| query.bind(org)).execute(on).await?;
+        orgs.into_iter().fold(query, sqlx::query::Query::bind).execute(on).await?;
     }
     Ok(gone)
 }

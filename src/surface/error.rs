@@ -5,12 +5,13 @@ use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::json;
 
 use crate::model::error::{Code, Error};
 use crate::surface::context::RequestId;
+use crate::surface::html;
 
 /// `{"error":{code, message, details}, "request_id"}` with the code's status.
 pub fn problem(error: &Error, request_id: &str) -> Response {
@@ -23,8 +24,20 @@ pub fn problem(error: &Error, request_id: &str) -> Response {
     response
 }
 
-/// Any path that is not ours: JSON, never HTML, for clients that probe well-known places.
+/// Below these are pages, where a person may have mistyped an address.
+const PAGES: [&str; 3] = ["/account/", "/docs/", "/w/"];
+
+/// Any path that is not ours: JSON, for clients that probe well-known places; a page for a browser among pages, and the
+/// page itself where there is but a slash behind its address.
 pub async fn not_found(request: Request) -> Response {
+    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let path = request.uri().path();
+    if accepts.contains("text/html") && PAGES.iter().any(|pages| path.starts_with(pages)) {
+        return match path.strip_suffix('/') {
+            Some(page) if page != "/w" => html::see_other(page),
+            _ => html::problem(StatusCode::NOT_FOUND, "Not found", "There is nothing at this address."),
+        };
+    }
     problem(&Error::new(Code::NotFound, "There is nothing at this address."), &id_of(&request))
 }
 

@@ -168,6 +168,12 @@ pub fn problem(status: StatusCode, title: &str, text: &str) -> Response {
     page(status, &ProblemPage { title, text })
 }
 
+/// A message as people read it, without the name of the tool that does for models what it says.
+pub fn plainly(message: &str) -> String {
+    let Some((before, rest)) = message.split_once(" (dragoman_") else { return message.to_owned() };
+    format!("{before}{}", rest.split_once(')').map_or("", |(_, after)| after))
+}
+
 /// The page of an error from below.
 pub fn failure(error: &Error) -> Response {
     let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -176,7 +182,7 @@ pub fn failure(error: &Error) -> Response {
         Code::InternalError | Code::ServiceUnavailable => "Something went wrong",
         _ => "That did not work",
     };
-    let mut response = problem(status, title, &error.message);
+    let mut response = problem(status, title, &plainly(&error.message));
     // For the record.
     response.extensions_mut().insert(error.code);
     if let Some(seconds) = error.retry_after {
@@ -285,6 +291,16 @@ mod tests {
         assert_eq!(display_name(" \u{200f}\u{feff} "), "A program without a name");
         assert_eq!(display_name(&"é".repeat(10_000)).chars().count(), 61);
         assert_eq!(display_name("Анна 日本"), "Анна 日本");
+    }
+
+    #[test]
+    fn people_are_not_told_which_tool_to_call() {
+        for (message, shown) in [
+            ("List the datasets (dragoman_list_datasets) to see them.", "List the datasets to see them."),
+            ("Values (of days) stay.", "Values (of days) stay."),
+        ] {
+            assert_eq!(plainly(message), shown);
+        }
     }
 
     #[test]

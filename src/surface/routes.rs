@@ -38,7 +38,7 @@ use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
     self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, follow, import, members,
-    ontologies, overview, rows, sources, uploads,
+    ontologies, overview, rows, sources, texts, uploads,
 };
 use crate::surface::console::{account, home};
 use crate::surface::cors;
@@ -223,7 +223,6 @@ fn workspace() -> Router<Console> {
     Router::new()
         .route("/w/{slug}", get(overview::show))
         .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
-        .route("/w/{slug}/documents/{id}", get(document::show))
         .route("/w/{slug}/follow", get(follow::show).post(follow::submit))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
@@ -252,11 +251,13 @@ fn files() -> Router<Console> {
         .route("/w/{slug}/uploads/{id}", on(bytes, uploads::answer))
 }
 
-/// Pages of a workspace whose forms read tables, hold long documents or test a connection, and so may take longer than a
-/// page does.
+/// Pages of a workspace whose forms read tables, hold long documents, remove one or test a connection, and so may take
+/// longer than a page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
         .route("/w/{slug}/datasets/{id}/rows", get(rows::show))
+        .route("/w/{slug}/datasets/{id}/texts", get(texts::show))
+        .route("/w/{slug}/documents/{id}", get(document::show).post(document::submit))
         .route("/w/{slug}/datasets/{id}/profile", get(figures::show))
         .route("/w/{slug}/ask", get(ask::show).post(ask::submit))
         .route("/w/{slug}/ask/history", get(ask::history))

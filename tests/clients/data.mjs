@@ -85,6 +85,22 @@ try {
   await page.getByText(`notes_${colour}: 1 passage`).first().waitFor();
   const dropped = true;
 
+  // Documents are one dataset together, whatever their formats; a folder is refused in words.
+  const paper = (name, text) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(text) });
+  const web = '<!doctype html><title>Oslo</title><p>Oslo is in Norway.</p>';
+  await files.setInputFiles([paper(`oslo_${colour}.html`, web), paper(`bergen_${colour}.md`, '# Bergen\n\nIn the west.')]);
+  await page.getByText(`oslo_${colour}: 2 texts found`).first().waitFor();
+  await page.evaluate(() => {
+    const carried = new DataTransfer();
+    carried.items.add(new File(['x'], 'handbook'));
+    // No script can make a folder.
+    const { webkitGetAsEntry } = DataTransferItem.prototype;
+    DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true });
+    document.querySelector('[data-drop]').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true }));
+    DataTransferItem.prototype.webkitGetAsEntry = webkitGetAsEntry;
+  });
+  await page.getByText('A folder cannot be taken: drop its files, or a ZIP of it.').first().waitFor();
+
   // A type that was found wrongly is corrected by the keyboard, and what does not fit is named with its line.
   await files.setInputFiles([csv(`shops_${colour}.csv`, 'zip,price,secret\n01234,1.5,x\n00007,n/a,y\n00010,2.5,z\n')]);
   const few = 'price: 2 of 3 values are numbers; 1 is not: "n/a" (line 3).';

@@ -37,8 +37,15 @@ try {
   await page.getByRole('heading', { name: 'New ontology' }).waitFor();
   await picture('new');
   await page.locator('#name').fill(`retail ${colour}`);
-  // The tables are ticked; the language model, whom nobody has set up here, may be.
-  await page.getByLabel(/Let the language model/).check();
+  // One box ticks all tables, or none. The language model, whom nobody has set up here, is not offered.
+  const all = page.getByLabel('All tables');
+  const ticked = () => page.locator('input[name="dataset_id"]').evaluateAll((them) => them.map((it) => it.checked));
+  await all.setChecked(true);
+  await all.setChecked(false);
+  if ((await ticked()).some(Boolean)) problems.push('a table is ticked after all were left out');
+  await all.setChecked(true);
+  if (!(await ticked()).every(Boolean)) problems.push('a table is not ticked with all');
+  if (await page.getByLabel(/Let the language model/).count()) problems.push('a language model is offered');
   await press('Draft');
   await page.locator('.gutter').waitFor();
   await picture('draft');

@@ -67,6 +67,28 @@ const unreached = async (page) => {
   });
 };
 
+/** What a table shows badly: short words that are broken, and buttons that are out of sight on a wide screen. */
+const ofTables = (page, isWide) => page.evaluate((isWide) => {
+  const wrong = [];
+  for (const cell of document.querySelectorAll('.scroll :is(th, td)')) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (text.parentElement.closest('.hidden')) continue;
+      for (const { 0: word, index } of text.data.matchAll(/(?<!\S)[\p{L}\p{N}]{2,10}(?!\S)/gu)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) wrong.push(`${word} is broken`);
+      }
+    }
+    const right = cell.closest('.scroll').getBoundingClientRect().right;
+    const hidden = [...cell.querySelectorAll('button')].filter((it) => it.getBoundingClientRect().right > right + 1);
+    if (isWide) wrong.push(...hidden.map((it) => `${it.textContent} is out of sight`));
+  }
+  return wrong;
+}, isWide);
+
 const look = async (page, { path, status = 200, lands }, name) => {
   const answer = await page.goto(`${base}${path}`);
   if (answer.status() !== status) return wrong.push(`${path}: ${answer.status()} instead of ${status}`);
@@ -79,9 +101,10 @@ const look = async (page, { path, status = 200, lands }, name) => {
     await page.setViewportSize({ width, height: 800 });
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (over > 0) wrong.push(`${path}: ${over} pixels wider than the screen of ${width}`);
+    wrong.push(...(await ofTables(page, width > 1000)).map((what) => `${path} (${width}): ${what}`));
     const { violations } = rules ? await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] })) : { violations: [] };
     for (const { id, impact, nodes } of violations) {
-      if (impact === 'serious' || impact === 'critical') wrong.push(`${path} (${colour}, ${width}): ${id}: ${nodes.map((node) => node.target).join(' ')}`);
+      if (impact === 'serious' || impact === 'critical' || id === 'landmark-unique') wrong.push(`${path} (${colour}, ${width}): ${id}: ${nodes.map((node) => node.target).join(' ')}`);
     }
     if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colour}-${width}.png`, fullPage: true });
   }

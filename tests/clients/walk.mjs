@@ -277,6 +277,8 @@ try {
     await step('see in the console that it came', complete);
     await step('end the connection', async () => {
       await follow('Clients and tokens');
+      pointed();
+      await page.locator('summary', { hasText: 'Revoke' }).first().click();
       await press(`Revoke ${guide}`);
       await page.getByText('revoked').first().waitFor();
     });

@@ -41,6 +41,9 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     let imported = facts(&data, &["import", file, "--workspace", "acme", "--publish"]);
     assert_eq!((&imported["name"], &imported["row_count"]), (&"sales_2026".into(), &2.into()));
     assert_eq!(imported["published"], true);
+    let again = dragoman(&data, &["import", file, "--workspace", "acme"]);
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(said.contains("bytes), published\n"), "it stays so: {said}");
     let named = dragoman(&data, &["import", file, "--workspace", "acme", "--name", "Sales_EU"]);
     let (said, told) = (String::from_utf8_lossy(&named.stdout), String::from_utf8_lossy(&named.stderr));
     assert!(named.status.success() && said.starts_with("sales_eu (table"), "{said} {told}");
@@ -55,6 +58,11 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     let few = folder.path().join("few.csv");
     std::fs::write(&few, "a\n1\n-\n2\n").unwrap();
     let workbook = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/documents/harbour.xlsx");
+    let told = dragoman(&data, &["import", workbook, "--workspace", "acme", "--check"]);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("2 sheets, each a dataset: harbour_berths, harbour_ships_2024;"), "{told}");
+    let refused = complaint(&data, &["import", folder.path().to_str().unwrap(), "--workspace", "acme"]);
+    assert!(refused.contains("is a folder: name its files"), "{refused}");
     let told = dragoman(&data, &["import", workbook, "--workspace", "acme"]);
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.contains("harbour_berths (table, ") && told.contains("harbour_ships_2024 (table, 2 rows)"), "{told}");

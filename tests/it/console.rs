@@ -98,7 +98,10 @@ async fn an_admin_manages_people_by_forms_alone() {
 
     let bob_id = bob.id.to_string();
     let changed = send(&browser, page, "role", &[("user_id", &bob_id), ("role", "contributor")]).await;
-    assert_eq!((changed.status().as_u16(), location(&changed).as_str()), (303, page));
+    assert_eq!((changed.status().as_u16(), location(&changed)), (303, format!("{page}?done=1")));
+    let told = r#"<p class="notice" role="status">Done.</p>"#;
+    assert!(browser.get(&location(&changed)).await.text().await.unwrap().contains(told));
+    assert!(!browser.get(page).await.text().await.unwrap().contains(told), "nothing was done here");
     assert_eq!(service.identity.role(org.id, bob.id).await.unwrap(), Some(Role::Contributor));
     let ann_id = ann.id.to_string();
     for (what, more) in
@@ -133,8 +136,20 @@ async fn a_sign_in_that_is_too_old_is_confirmed_before_anything_changes() {
     service.clock.advance(service.config.limits.lifetimes.step_up + Duration::from_secs(1));
     let page = "/w/acme/settings";
     let sent = send(&browser, page, "", &[("name", "Other")]).await;
-    assert_eq!(location(&sent), "/login/confirm?return_to=%2Fw%2Facme%2Fsettings");
+    let confirm = "/login/confirm?return_to=%2Fw%2Facme%2Fsettings%3Fagain%3D1";
+    assert_eq!(location(&sent), confirm);
     assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "acme");
+    // What was typed is gone: both pages say that nothing was done.
+    let asked = browser.get(confirm).await.text().await.unwrap();
+    assert!(asked.contains("Nothing was changed yet: do it once more afterwards."), "{asked}");
+    let csrf = field(&asked, "csrf");
+    let again = "/w/acme/settings?again=1";
+    let form = [("csrf", &*csrf), ("way", "password"), ("password", PASSWORD), ("return_to", again)];
+    assert_eq!(location(&browser.post("/login/confirm", &form).await), again);
+    let back = browser.get(again).await.text().await.unwrap();
+    assert!(back.contains("You are confirmed. Nothing was changed yet: do it once more."), "{back}");
+    assert_eq!(send(&browser, page, "", &[("name", "Other")]).await.status(), 303);
+    assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "Other");
     service.stop().await;
 }
 
@@ -182,6 +197,56 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
 
     assert_eq!(send(&browser, page, "revoke", &[("token_id", token_id)]).await.status(), 303);
     assert_eq!(health().await, 401);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_is_refused_keeps_what_was_typed() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let page = "/w/acme/clients";
+    let form = [("label", "nightly"), ("scope", "ext:sql"), ("expires_in_days", "99999999")];
+    let refused = send(&browser, page, "create", &form).await;
+    assert_eq!(refused.status(), 422);
+    let refused = refused.text().await.unwrap();
+    for part in [r#"value="nightly""#, r#"value="ext:sql" checked"#, r#"value="99999999""#] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    assert_eq!(refused.matches(" checked").count(), 1, "{refused}");
+    let fresh = browser.get(page).await.text().await.unwrap();
+    assert!(fresh.contains(r#"value="90""#) && !fresh.contains(" checked"), "{fresh}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_read_pages_and_their_own_words_where_something_is_missing() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "sales.csv", b"a\n1\n", false).await.unwrap();
+    let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let look = async |path: &str| {
+        let request = browser.http.get(format!("{}{path}", browser.base));
+        request.header("accept", "text/html,application/xhtml+xml,*/*;q=0.8").send().await.unwrap()
+    };
+    for path in ["/w/acme/documents", "/account/nothing", "/docs/no/thing"] {
+        let page = look(path).await;
+        assert_eq!(page.status(), 404, "{path}");
+        let page = page.text().await.unwrap();
+        assert!(page.contains("There is nothing at this address.") && page.contains("<h1>"), "{path}: {page}");
+    }
+    let slash = look("/w/acme/").await;
+    assert_eq!((slash.status().as_u16(), location(&slash).as_str()), (303, "/w/acme"));
+    // Programs, and whoever looks elsewhere, read JSON as before.
+    for answer in [browser.get("/w/acme/documents").await, look("/nowhere").await] {
+        assert_eq!(answer.headers()["content-type"], "application/json");
+    }
+
+    let nowhere = browser.get("/w/acme/ontologies/01936f2e-7c1a-7000-8000-000000000001").await.text().await.unwrap();
+    assert!(nowhere.contains("List the ontologies to see which there are."), "{nowhere}");
+    let query = [("mode", "sql"), ("sql", "SELECT * FROM elsewhere")];
+    let wrong = send(&browser, "/w/acme/ask", "", &query).await.text().await.unwrap();
+    assert!(wrong.contains("List the datasets to see which tables there are."), "{wrong}");
     service.stop().await;
 }
 
@@ -313,6 +378,23 @@ async fn the_audit_log_is_filtered_and_taken_away() {
     for line in lines.lines() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_says_whom_by_their_addresses() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let (bob, _) = person(&service, "bob@example.com", &[(&org, Role::Viewer)]).await;
+    let bob = bob.id.to_string();
+    assert_eq!(send(&browser, "/w/acme/members", "remove", &[("user_id", &bob)]).await.status(), 303);
+    let whom = format!("{bob} (bob@example.com)");
+    let found = browser.get("/w/acme/audit?principal=Ann@example.com&outcome=OK&action=admin.role.").await;
+    let found = found.text().await.unwrap();
+    assert!(found.matches("<time ").count() == 1 && found.contains(&whom), "who left is known: {found}");
+    let none = browser.get("/w/acme/audit?principal=eve@example.com").await.text().await.unwrap();
+    assert!(none.contains("Nothing was found."), "{none}");
     service.stop().await;
 }
 

@@ -5,7 +5,7 @@ use dragoman::model::access::{Role, Scope};
 use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
 use dragoman::store;
 use reqwest::multipart::{Form, Part};
-use reqwest::{Response, header};
+use reqwest::{Method, Response, header};
 use serde_json::{Value, json};
 
 use crate::console::{person, send, send_from, token};
@@ -30,6 +30,32 @@ async fn bring(browser: &Browser, fields: &[(&str, &str)], files: Vec<Part>) -> 
 async fn multipart(browser: &Browser, form: Form) -> Response {
     let request = browser.http.post(format!("{}/w/acme/import", browser.base)).multipart(form);
     request.header("origin", &browser.base).header("sec-fetch-site", "same-origin").send().await.unwrap()
+}
+
+/// The token of the script of the overview.
+async fn script_token(browser: &Browser) -> String {
+    let page = text(browser, "/w/acme").await;
+    let (_, csrf) = page.split_once("data-check-csrf value=\"").unwrap();
+    csrf.split('"').next().unwrap().to_owned()
+}
+
+/// Sends a file as the script does; gives the id of its upload.
+async fn upload(browser: &Browser, name: &str, content: &[u8]) -> String {
+    use base64::Engine as _;
+    let csrf = script_token(browser).await;
+    let ask = |method: Method, path: &str| {
+        let request = browser.http.request(method, format!("{}{path}", browser.base)).header("origin", &browser.base);
+        request.header("sec-fetch-site", "same-origin").header("tus-resumable", "1.0.0").header("x-csrf-token", &csrf)
+    };
+    let name = base64::engine::general_purpose::STANDARD.encode(name);
+    let begin = ask(Method::POST, "/w/acme/uploads").header("upload-length", content.len());
+    let begun = begin.header("upload-metadata", format!("filename {name}")).send().await.unwrap();
+    assert_eq!(begun.status(), 201, "{}", begun.text().await.unwrap());
+    let at = location(&begun);
+    let whole = ask(Method::PATCH, &at).header("upload-offset", 0).body(content.to_vec());
+    let sent = whole.header("content-type", "application/offset+octet-stream").send().await.unwrap();
+    assert_eq!(sent.status(), 204, "{}", sent.text().await.unwrap());
+    at.rsplit('/').next().unwrap().to_owned()
 }
 
 async fn text(browser: &Browser, path: &str) -> String {
@@ -118,7 +144,8 @@ async fn files_come_in_through_a_form_and_nothing_is_replaced_unasked() {
     let fewer = "town,n\nVoss,1\n";
     let taken = bring(&ann, &[("if_exists", "refuse")], vec![file("sales.csv", fewer)]).await;
     assert_eq!(taken.status(), 422);
-    assert!(taken.text().await.unwrap().contains("There is a dataset sales already"));
+    let taken = taken.text().await.unwrap();
+    assert!(taken.contains("There is a dataset sales already") && taken.contains("“Add to what it has”"), "{taken}");
     assert!(text(&ann, &page).await.contains("Bergen"), "it stays");
     let replaced = bring(&ann, &[("if_exists", "replace")], vec![file("sales.csv", fewer)]).await;
     assert_eq!((replaced.status().as_u16(), location(&replaced)), (303, page.clone()));
@@ -164,13 +191,76 @@ async fn files_come_in_through_a_form_and_nothing_is_replaced_unasked() {
     assert_eq!((status, &body["datasets"][0]["name"], &body["problems"]), (200, &json!("j"), &json!([])), "{body}");
 
     // The script says what the service says, also of an upload that is over.
-    let page = text(&ann, "/w/acme").await;
-    let (_, csrf) = page.split_once("data-check-csrf value=\"").unwrap();
-    let csrf = csrf.split('"').next().unwrap();
-    let look = [("csrf", csrf), ("do", "check"), ("uploads", "01936f2e-7c1a-7000-8000-000000000001")];
+    let csrf = script_token(&ann).await;
+    let look = [("csrf", csrf.as_str()), ("do", "check"), ("uploads", "01936f2e-7c1a-7000-8000-000000000001")];
     let look = ann.http.post(format!("{}/w/acme/check", ann.base)).form(&look).header("origin", &ann.base);
     let (_, body) = json_of(look.header(header::ACCEPT, "application/json").send().await.unwrap()).await;
     assert!(body["problems"][0]["message"].as_str().unwrap().contains("Send the file again"), "{body}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_found_in_files_is_told_as_it_would_become() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let check = async |name: &str, content: &[u8], more: &str| {
+        let id = upload(&ann, name, content).await;
+        let shown = ann.get(&format!("/w/acme/check?uploads={id}{more}")).await;
+        (shown.status().as_u16(), shown.text().await.unwrap())
+    };
+
+    // Each sheet of a workbook is a dataset, and nothing of it can be corrected.
+    let workbook = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/documents/harbour.xlsx")).unwrap();
+    let (status, found) = check("harbour.xlsx", &workbook, "").await;
+    assert_eq!(status, 200, "{found}");
+    assert!(found.contains("2 sheets, each a dataset: harbour_berths, harbour_ships_2024."), "{found}");
+    assert!(found.contains("Import it") && !found.contains("Type of "), "{found}");
+
+    // A broken row is told once, and of a file that can only be mended elsewhere nothing is asked.
+    let rows = "1,2,3\n".repeat(40);
+    let (status, broken) = check("broken.csv", format!("a,b,c\n{rows}7,8\n7,8,9,10,11\n{rows}").as_bytes(), "").await;
+    assert_eq!((status, broken.matches(">line 43<").count()), (422, 1), "{broken}");
+    for part in ["What is wrong with", ": it has fewer columns than the header. More lines that do not fit: 1."] {
+        assert!(broken.contains(part), "{part}: {broken}");
+    }
+    assert!(broken.contains("<td>it has more columns than the header</td>"), "{broken}");
+    assert!(broken.contains("Throw the upload away") && !broken.contains("Import it"), "{broken}");
+    let (status, picture) = check("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "").await;
+    assert!(status == 422 && !picture.contains("Import it"), "{picture}");
+
+    // Rows that are added are those of the file, and those of a published table are published.
+    service.import(&org, "sales.csv", SALES.as_bytes(), true).await.unwrap();
+    let row = b"town,day,amount\nVoss,2024-02-01,1\n";
+    let (_, added) = check("sales.csv", row, "&if_exists=append").await;
+    assert!(added.contains("1 row, 3 columns.") && added.contains("Import it"), "{added}");
+    let (status, unfit) = check("sales.csv", b"town,price\nVoss,1\n", "&if_exists=append").await;
+    assert!(status == 422 && unfit.contains("Import it"), "it can be imported otherwise: {unfit}");
+    let (id, csrf) = (upload(&ann, "sales.csv", row).await, script_token(&ann).await);
+    let form = [("csrf", csrf.as_str()), ("do", "import"), ("uploads", id.as_str()), ("if_exists", "append")];
+    let request = ann.http.post(format!("{}/w/acme/check", ann.base)).form(&form).header("origin", &ann.base);
+    let (status, body) = json_of(request.header(header::ACCEPT, "application/json").send().await.unwrap()).await;
+    let made = &body["datasets"][0];
+    assert_eq!((status, &made["rows"], &made["published"]), (200, &json!(4), &json!(true)), "{body}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn datasets_on_other_pages_are_not_taken_for_published() {
+    let service = Service::with(&[("DRAGOMAN_REPLY_BYTES", "8000")]).await;
+    let org = service.workspace("acme").await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let writer = service.access_token(&org, Role::Contributor, &[Scope::DatasetsWrite]).await;
+    for name in ["a.csv", "b.csv", "c.csv"] {
+        let form = Form::new().text("description", "x".repeat(2_000)).part("file", file(name, "n\n1\n"));
+        let sent = service.post("/api/v1/datasets", &writer).multipart(form).send().await.unwrap();
+        assert_eq!(sent.status(), 200, "{}", sent.text().await.unwrap());
+    }
+    let done = "<strong>Publish them</strong> <span class=\"tag good\">done</span>";
+    let page = text(&ann, "/w/acme").await;
+    assert!(page.contains("More datasets") && !page.contains(done), "{page}");
+    service.import(&org, "z.csv", b"n\n1\n", true).await.unwrap();
+    assert!(text(&ann, "/w/acme").await.contains(done), "one on another page is");
     service.stop().await;
 }
 
@@ -230,6 +320,62 @@ async fn b11_pages_load_the_scripts_that_they_work_with_and_send_to_us_alone() {
         assert_eq!((loaded.as_slice(), page.matches("<script").count()), (scripts, scripts.len()), "{path}");
     }
     service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_texts_of_documents_are_listed_searched_and_removed() {
+    Service::both(async |service| {
+        let org = service.workspace("acme").await;
+        let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+        let (_, vic) = person(&service, "vic@example.com", &[(&org, Role::Viewer)]).await;
+        let notes = (0..=100).map(|at| file(&format!("n{at:03}.md"), &format!("# Note {at}\n\nOf day {at}.\n")));
+        let ferry = file("a.md", "# Ferry <b>\n\nThe ferry leaves the harbour at noon.\n");
+        let made = bring(&ann, &[("name", "notes")], std::iter::once(ferry).chain(notes).collect()).await;
+        assert_eq!(made.status(), 303, "{}", made.text().await.unwrap());
+        let dataset = location(&made);
+        let texts = format!("{dataset}/texts");
+
+        // Nothing is published: people look at it before.
+        assert!(text(&vic, &dataset).await.contains(&format!("href=\"{texts}\"")));
+        let first = text(&vic, &texts).await;
+        for part in ["Texts 1 to 100", "Ferry &#60;b&#62;", "<bdi>n098.md</bdi>", "?page=2\" rel=\"next\""] {
+            assert!(first.contains(part), "{part}: {first}");
+        }
+        assert!(!first.contains("n099.md"), "{first}");
+        let last = text(&vic, &format!("{texts}?page=2")).await;
+        assert!(last.contains("Texts 101 to 102") && last.contains("n100.md"), "{last}");
+        assert!(last.contains("rel=\"prev\"") && !last.contains("rel=\"next\""), "{last}");
+        assert_eq!(vic.get(&format!("{texts}?page=0")).await.status(), 422);
+
+        let found = text(&vic, &format!("{texts}?text=ferry")).await;
+        assert!(found.contains("<mark>ferry</mark>") && !found.contains("<b>"), "{found}");
+        let passage = found.split("href=\"/w/acme/documents/").nth(1).unwrap().split('"').next().unwrap();
+        let (document, place) = passage.split_once('?').unwrap();
+        assert!(place.starts_with("chunk=") && place.ends_with("#passage"), "{place}");
+        let document = format!("/w/acme/documents/{document}");
+        let read = text(&vic, &document).await;
+        assert!(read.contains(&format!("href=\"{texts}\"")) && !read.contains("Remove this document"), "{read}");
+
+        // The form is no viewer's.
+        let read = text(&ann, &document).await;
+        let dataset_id = field(&read, "dataset_id");
+        let csrf = token(&read);
+        let form = [("csrf", csrf.as_str()), ("dataset_id", dataset_id.as_str())];
+        assert_eq!(vic.post(&document, &form).await.status(), 403);
+        let gone = ann.post(&document, &form).await;
+        assert_eq!((gone.status().as_u16(), location(&gone)), (303, format!("{texts}?done=1")));
+        let left = text(&ann, &location(&gone)).await;
+        assert!(left.contains("Done.") && !left.contains("Ferry"), "{left}");
+        assert_eq!(ann.get(&document).await.status(), 404);
+
+        let table = service.import(&org, "sales.csv", SALES.as_bytes(), false).await.unwrap();
+        let table = format!("/w/acme/datasets/{}/texts", table["dataset_id"].as_str().unwrap());
+        let none = ann.get(&table).await;
+        assert_eq!(none.status(), 422);
+        assert!(none.text().await.unwrap().contains("This dataset is a table"));
+        service.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -385,6 +531,31 @@ async fn rows_are_looked_through_page_by_page_and_taken_away() {
     service.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_list_of_datasets_is_searched() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let notes = service.import(&org, "notes.md", b"# Notes\n\nOslo is in Norway.", true).await.unwrap();
+    let notes = text(&ann, &format!("/w/acme/datasets/{}", notes["dataset_id"].as_str().unwrap())).await;
+    assert!(notes.contains("they can search it and read its texts."), "{notes}");
+    let short = text(&ann, "/w/acme").await;
+    assert!(short.contains(">1 passage<") && !short.contains("Look for it"), "{short}");
+    for number in 0..20 {
+        service.import(&org, &format!("t{number}.csv"), b"a\n1\n", false).await.unwrap();
+    }
+    let long = text(&ann, "/w/acme").await;
+    assert!(long.contains("Look for it") && long.contains(r##"<a class="button" href="#bring">"##), "{long}");
+    let found = text(&ann, "/w/acme?text=T17").await;
+    assert_eq!(found.matches(r#"<tr><th scope="row">"#).count(), 1, "{found}");
+    for part in [">t17</a>", r#"value="T17""#, "Publish them"] {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    let nothing = text(&ann, "/w/acme?text=elsewhere").await;
+    assert!(nothing.contains("No dataset says “elsewhere”.") && nothing.contains("All datasets"), "{nothing}");
+    service.stop().await;
+}
+
 /// The file that a page offers: its name, and what is in it.
 async fn csv(browser: &Browser, page: &str) -> (String, String) {
     let (_, form) = page.split_once("ask/csv").unwrap();
@@ -526,7 +697,7 @@ async fn an_empty_workspace_takes_the_demos_data_and_leads_on() {
         assert!(lines.iter().any(|line| line["message"].as_str().unwrap().starts_with(part)), "{part}: {told}");
     }
     let page = text(&ann, "/w/acme").await;
-    for part in ["336776", "flights_guide", "Publish them", "Connect an AI client"] {
+    for part in ["336,776", "flights_guide", "Publish them", "Connect an AI client"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("Take the demo data") && !page.contains(">published<"), "{page}");

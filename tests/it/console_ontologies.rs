@@ -176,6 +176,11 @@ async fn texts_are_saved_refused_with_their_places_and_brought_back() {
     assert!(page.contains("Saved as version 2") && page.contains(&format!("data-line=\"{line}\"")), "{page}");
     assert!(page.contains(">failed<") && page.contains("name=\"version\" value=\"2\""), "{page}");
 
+    let asked = send(&ann, &format!("{about}/ask"), "", &[("question", "revenue by city")]).await;
+    assert_eq!(asked.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let asked = asked.text().await.unwrap();
+    assert!(asked.contains("mend it there, or go back to an earlier version"), "{asked}");
+
     // Bob began at version 1: he is told, and keeps his text.
     let mine = TEXT.replace("Orders of shops", "What shops sold");
     let late = send(&bob, &edit, "", &[("text", &mine), ("version", "1")]).await;
@@ -338,6 +343,21 @@ async fn questions_are_answered_traced_and_remembered_by_forms_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_doubtful_is_compared_with_the_data_when_it_is_saved() {
+    let service = Service::start().await;
+    let org = workspace(&service, "acme").await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    // One word of two meanings: questions with it are asked back.
+    let doubtful = TEXT.replace("synonyms: [sales]", "synonyms: [city]");
+    let saved = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &doubtful)]).await;
+    assert_eq!(saved.status(), StatusCode::OK);
+    let page = saved.text().await.unwrap();
+    assert!(page.contains("Saved as version 1, and it can be asked."), "{page}");
+    assert!(page.contains(">ready<") && page.contains(">warning<"), "{page}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_real_browser_goes_from_tables_to_an_answer() {
     let service = Service::start().await;
     let org = workspace(&service, "acme").await;
@@ -376,9 +396,10 @@ async fn a_draft_is_made_of_tables_a_time_zone_and_a_dictionary() {
     service.import(&org, "zones.csv", b"zone\nnorth\n", false).await.unwrap();
     let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
     let page = text(&ann, "/w/acme/ontologies/new").await;
-    for part in ["name=\"timezone\"", "name=\"dictionary\"", "name=\"improve\""] {
+    for part in ["name=\"timezone\"", "name=\"dictionary\"", "not published"] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    assert!(!page.contains("name=\"improve\""), "nobody has set up a language model here: {page}");
     let table = page.split("name=\"dataset_id\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let boxes = page.split("name=\"dataset_id\" value=\"").skip(1).map(|rest| rest.split('>').next().unwrap());
     let ticked: Vec<bool> = boxes.map(|it| it.ends_with(" checked")).collect();

@@ -73,14 +73,14 @@ async fn a_proxy_that_no_setting_names_is_asked_after() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_that_hardly_anybody_means_are_noted() {
-    let folder = tempfile::tempdir().unwrap();
+    let world = Folder::new().await;
     let settings = [
         ("DRAGOMAN_ACCESS_TTL", "31536000"),
         ("DRAGOMAN_STEP_UP_TTL", "31536000"),
         ("DRAGOMAN_AUDIT_DAYS", "1"),
         ("DRAGOMAN_VERSIONS", "1"),
     ];
-    let (well, said) = doctor(folder.path(), &settings, &[]).await;
+    let (well, said) = doctor(&world.data(), &settings, &[]).await;
     let found = finding(&said, "settings");
     assert!(well && found["state"] == "note", "{said}");
     assert!(settings.iter().all(|(name, _)| found["says"].as_str().unwrap().contains(name)), "{said}");

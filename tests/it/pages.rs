@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dragoman::gateway::Via;
-use dragoman::model::access::{Role, Scope};
+use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::ops::connectivity::guides::GUIDES;
 use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
 use dragoman::surface::docs::PAGES;
@@ -33,7 +33,12 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
     let (ann, browser) = person(service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let table = service.import(&org, "sales.csv", SHOP.as_bytes(), true).await.unwrap();
     let notes = service.import(&org, "notes.md", b"# Notes\n\nOslo is in Norway.", true).await.unwrap();
-    service.token(&org).await;
+    // What is long takes no room from what stands beside it.
+    let name = "x".repeat(70);
+    person(service, &format!("{}@example.com", &name[..50]), &[(&org, Role::Viewer)]).await;
+    service.identity.create_token(org.id, &format!("nightly {name}"), &ExtScope::ALL, None).await.unwrap();
+    let long = format!("kind,made,name,place\nwholesale,2019-05-30,{name}{name},Northbound\n");
+    let long = service.import(&org, "lengths.csv", long.as_bytes(), true).await.unwrap();
     let token = service.access_token_of(&org, ann.id, &Scope::ALL).await;
     let (_, found) = service.tool(&token, "dragoman_search", json!({ "query": "Where is Oslo?" })).await;
     let (_, invitation) = service.identity.invite(org.id, Some(ann.id), "bob@example.com", Role::Viewer).await.unwrap();
@@ -88,7 +93,9 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
     paths.extend(inside.map(|path| format!("/w/acme{path}")));
     paths.extend(["/", "/login/confirm", "/device"].map(str::to_owned));
     paths.extend(["", "/rows", "/profile"].map(|path| format!("{dataset}{path}")));
-    paths.push(format!("/w/acme/datasets/{}", notes["dataset_id"].as_str().unwrap()));
+    paths.push(format!("/w/acme/datasets/{}/rows", long["dataset_id"].as_str().unwrap()));
+    let notes = format!("/w/acme/datasets/{}", notes["dataset_id"].as_str().unwrap());
+    paths.extend(["", "/texts", "/texts?text=Oslo"].map(|path| format!("{notes}{path}")));
     paths
         .extend(["", "/ask", "/edit", "/history", "/questions", "/remembered"].map(|path| format!("{ontology}{path}")));
     paths.extend(GUIDES.iter().map(|guide| format!("/w/acme/connect/{}", guide.id)));

@@ -16,7 +16,7 @@ pub struct Found {
     /// The name that the dataset would have.
     pub name: String,
     pub kind: Kind,
-    /// Rows of a table; texts of documents.
+    /// Rows of a table file; texts of documents.
     pub rows: i64,
     pub columns: Vec<ColumnInfo>,
     /// The first rows of a table as text.
@@ -73,7 +73,10 @@ impl Ingest {
         let staging = self.staging(dataset.org)?;
         let made = self.read_table(job, &import, format, &staging.path().join(TABLE)).await?;
         let ImportedTable { row_count, columns, rows, hints, .. } = made;
-        Ok(Found { rows: row_count, columns, first: rows, hints, ..found })
+        // The rows that it is added to come before those of the file.
+        let is_added_to = |known: &&Dataset| import.earlier.is_some() && known.version == import.earlier;
+        let before = found.exists.as_ref().filter(is_added_to).map_or(0, |known| known.row_count);
+        Ok(Found { rows: row_count - before, columns, first: rows, hints, ..found })
     }
 
     /// The datasets into which files of this digest came last, as far as the caller sees them.

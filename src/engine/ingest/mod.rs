@@ -310,7 +310,7 @@ impl Ingest {
         Dataset {
             title: before.map(|before| before.title.clone()).unwrap_or_default(),
             description: if request.description.is_empty() { kept } else { request.description.clone() },
-            externally_queryable: request.publish,
+            externally_queryable: request.publish || before.is_some_and(|before| before.externally_queryable),
             version: Some(Id::<Version>::new(&self.clock).to_string()),
             hidden: before.map(|before| before.hidden.clone()).unwrap_or_default(),
             source: request.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", "),

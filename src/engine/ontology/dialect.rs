@@ -213,6 +213,15 @@ impl Dialect {
         format!("SELECT {}\nFROM {from}", select.join(", "))
     }
 
+    /// Some values as rows of one column, to stand in FROM. `None` where the engine's judge lets no rows be made.
+    pub fn listed(self, values: &[String], name: &str, column: &str) -> Option<String> {
+        let rows = values.iter().map(|value| format!("({value})")).collect::<Vec<_>>().join(", ");
+        match self {
+            DuckDb | PostgreSql => Some(format!("(VALUES {rows}) AS {}({})", quoted(name), quoted(column))),
+            ClickHouse => None,
+        }
+    }
+
     /// How many different rows of some columns there are, none of them NULL: `filled` says that.
     pub fn distinct(self, columns: &[String], filled: &str) -> String {
         let all = columns.join(", ");
@@ -311,6 +320,14 @@ impl Dialect {
         match self {
             DuckDb | PostgreSql => format!("({to} - {from})"),
             ClickHouse => format!("date_diff('day', {from}, {to})"),
+        }
+    }
+
+    /// The seconds from one time to another, both with the time of day.
+    pub fn seconds(self, from: &str, to: &str) -> String {
+        match self {
+            DuckDb | PostgreSql => format!("(EXTRACT(epoch FROM {to}) - EXTRACT(epoch FROM {from}))"),
+            ClickHouse => format!("date_diff('second', {from}, {to})"),
         }
     }
 

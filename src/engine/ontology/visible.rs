@@ -108,6 +108,7 @@ pub fn readable(entity: &Entity) -> Entity {
         if named.unwrap_or(true) {
             field.expression.clear();
         }
+        field.unit_field = field.unit_field.take().filter(|name| !is_hidden(name));
     }
     if shown.primary_key.iter().any(|column| is_hidden(column)) {
         shown.primary_key.clear();

@@ -15,8 +15,7 @@ pub(super) fn without(ontology: &Ontology, hidden: &BTreeMap<String, Vec<String>
     let mut gone: BTreeMap<String, HashSet<String>> = BTreeMap::new();
     for entity in &mut part.datasets {
         let Some(columns) = of(entity) else { continue };
-        let names = emptied(entity, columns);
-        gone.insert(entity.name.to_lowercase(), names);
+        gone.insert(entity.name.to_lowercase(), emptied(entity, columns));
     }
     let reads = |scalar: &str, of: Option<&str>| {
         Scalar::parse(scalar).map_or(true, |it| it.refs().iter().any(|one| is_gone(&gone, one, of)))

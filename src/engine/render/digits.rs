@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use crate::base::counted;
+
 /// A finite decimal number. No leading zeros before the point but one; zeros at the end of the fraction are kept, as
 /// they say how exact the number is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,18 +124,10 @@ impl Digits {
 
     /// "1,234,567.89" or "1234567.89".
     pub fn text(&self, grouped: bool) -> String {
-        let mut text = if self.negative { String::from("-") } else { String::new() };
-        for (at, digit) in self.whole.chars().enumerate() {
-            if grouped && at > 0 && (self.whole.len() - at).is_multiple_of(3) {
-                text.push(',');
-            }
-            text.push(digit);
-        }
-        if !self.fraction.is_empty() {
-            text.push('.');
-            text.push_str(&self.fraction);
-        }
-        text
+        let sign = if self.negative { "-" } else { "" };
+        let whole = if grouped { counted::grouped(&self.whole) } else { self.whole.clone() };
+        let point = if self.fraction.is_empty() { "" } else { "." };
+        format!("{sign}{whole}{point}{}", self.fraction)
     }
 
     /// The same for equal numbers whatever their sign: no grouping, no zeros at the end.

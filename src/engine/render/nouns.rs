@@ -7,7 +7,8 @@ pub fn plural(noun: &str) -> String {
         let before_y = lower.chars().rev().nth(1);
         let already =
             lower.ends_with('s') && !lower.ends_with("ss") && !lower.ends_with("us") && !lower.ends_with("is");
-        if already || ["data", "people", "staff", "equipment"].contains(&lower.as_str()) {
+        let same = ["data", "people", "staff", "equipment"].contains(&lower.as_str());
+        if already || same || is_plural_elsewhere(&lower) {
             word.to_owned()
         } else if lower == "person" {
             "people".to_owned()
@@ -21,6 +22,11 @@ pub fn plural(noun: &str) -> String {
             format!("{word}s")
         }
     })
+}
+
+/// Whether a word is a plural already, by an ending that no English noun has: "Bestellungen", "rekeningen".
+pub fn is_plural_elsewhere(word: &str) -> bool {
+    ["ungen", "ingen", "heiten", "keiten", "schaften", "ionen"].iter().any(|end| word.ends_with(end))
 }
 
 /// A text with its first letter as a capital.
@@ -77,5 +83,6 @@ mod tests {
         for same in ["series", "species", "news", "status", "bus"] {
             assert_eq!(singular(same), same);
         }
+        assert_eq!(plural("offene Bestellungen"), "offene Bestellungen");
     }
 }

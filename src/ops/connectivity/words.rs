@@ -41,8 +41,8 @@ pub(super) const APPROVE: Step = say(
 );
 pub(super) const ASK: Step = say("Ask: What data do I have in Dragoman?", "It lists your published datasets by name.");
 pub(super) const MAKE_TOKEN: Step = say(
-    "Make a connectivity token, beside this guide in the console or at {clients}, and keep its secret: it is shown once. \
-     Give each client a token of its own, so that each can be ended alone.",
+    "As an admin of the workspace, make a connectivity token, beside this guide in the console or at {clients}, and \
+     keep its secret: it is shown once. Give each client a token of its own, so that each can be ended alone.",
     "A token that begins with dgmcp_ is on your screen.",
 );
 /// Commands read it, so that it is in no file, no history and no list of processes.

@@ -1,4 +1,5 @@
-// For pages with documents: line numbers, jumps to problems, files into text fields, buttons that say that they work.
+// For pages with documents: line numbers, jumps to problems, files into text fields, one box that ticks all, buttons that
+// say that they work.
 // Every page works without it.
 
 for (const text of document.querySelectorAll('textarea[data-lines]')) {
@@ -52,6 +53,21 @@ for (const field of document.querySelectorAll('input[data-into]')) {
     into.reportValidity();
   });
   into.addEventListener('input', () => into.setCustomValidity(''));
+}
+
+for (const all of document.querySelectorAll('input[data-all]')) {
+  const boxes = [...all.form.querySelectorAll(`input[name="${all.dataset.all}"]`)];
+  const show = () => {
+    all.checked = boxes.every((box) => box.checked);
+    all.indeterminate = !all.checked && boxes.some((box) => box.checked);
+  };
+  all.closest('[hidden]').hidden = false;
+  all.addEventListener('change', () => {
+    for (const box of boxes) box.checked = all.checked;
+  });
+  for (const box of boxes) box.addEventListener('change', show);
+  // Later, when the browser has put back what was ticked before.
+  addEventListener('pageshow', show);
 }
 
 for (const form of document.querySelectorAll('form[data-guarded]')) {

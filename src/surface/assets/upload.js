@@ -1,7 +1,7 @@
 // For the forms that bring files: drop them, see how far each is, and look at what was found before it is kept. A
 // connection that breaks is gone on with. Without it the forms send as forms do.
 
-const isText = (file) => /\.(txt|md|markdown)$/i.test(file.name);
+const isDocument = (file) => /\.(txt|md|markdown|pdf|docx|pptx|od[tp]|html?|eml|mbox|epub|rtf|zip)$/i.test(file.name);
 const size = (bytes) => {
   const units = ['B', 'kB', 'MB', 'GB'];
   let at = 0;
@@ -199,9 +199,10 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     }
   };
 
-  const add = (files) => {
+  const add = (files, problem) => {
     const item = element('li');
-    const name = files.map((file) => file.name).join(', ');
+    const others = files.length > 5 ? `, and ${files.length - 5} more` : '';
+    const name = files.slice(0, 5).map((file) => file.name).join(', ') + others;
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     const head = element('p', undefined, 'named');
     const title = element('strong');
@@ -249,7 +250,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         if (problem.exists) {
           taken(problem.exists, more);
         } else if (ids.length > 0) {
-          see(more, 'Correct it');
+          see(more, 'What is wrong');
         }
       } else if (outcome.found) {
         const { found } = outcome;
@@ -268,9 +269,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         for (const file of files) forget(file);
         state.replaceChildren();
         for (const made of outcome.datasets) {
-          const link = element('a', 'See it, and publish it');
+          const link = element('a', made.published ? 'See it' : 'See it, and publish it');
           link.href = made.href;
-          state.append(`${state.hasChildNodes() ? ' ' : ''}${made.name}: ${several(made)}. `, link);
+          state.append(`${state.hasChildNodes() ? ' ' : ''}${made.name}: ${several(made)}. ${made.published ? 'AI clients see it. ' : ''}`, link);
         }
         renew();
       }
@@ -278,7 +279,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     };
     const decided = (more) => (more.if_exists ?? new FormData(form).get('if_exists') ?? 'refuse') !== 'refuse';
     const taken = (exists, more) => {
-      const rows = files.some(isText) ? 'texts' : 'rows';
+      const rows = files.some(isDocument) ? 'texts' : 'rows';
       choice(`Add to the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'append' }));
       choice(`Replace the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'replace' }));
       const other = `${exists}_2`.slice(-63);
@@ -322,8 +323,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         show(outcome, more);
       });
     };
-    if (bytes > most) {
-      show({ problems: [{ message: `An upload has at most ${size(most)}. Split it, or send Parquet.` }] }, {});
+    const large = files.some((file) => file.size > most) && `An upload has at most ${size(most)}. Split it, or send Parquet.`;
+    if (problem || large) {
+      show({ problems: [{ message: problem || large }] }, {});
     } else {
       start({});
     }
@@ -332,9 +334,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
   const take = (files) => {
     const all = [...files];
     const several = input.multiple ? all : all.slice(0, 1);
-    const texts = several.filter(isText);
-    for (const file of several.filter((one) => !isText(one))) add([file]);
-    if (texts.length > 0) add(texts);
+    const documents = several.filter(isDocument);
+    for (const file of several.filter((one) => !isDocument(one))) add([file]);
+    if (documents.length > 0) add(documents);
     input.value = '';
   };
 
@@ -354,7 +356,13 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
   for (const name of ['dragleave', 'drop']) drop.addEventListener(name, () => drop.classList.remove('over'));
   drop.addEventListener('drop', (event) => {
     event.preventDefault();
-    take(event.dataTransfer.files);
+    const files = [];
+    for (const item of [...event.dataTransfer.items].filter(({ kind }) => kind === 'file')) {
+      const file = item.getAsFile();
+      if (item.webkitGetAsEntry?.()?.isDirectory) add([file], 'A folder cannot be taken: drop its files, or a ZIP of it.');
+      else files.push(file);
+    }
+    take(files);
   });
   addEventListener('beforeunload', (event) => { if (waiting > 0) event.preventDefault(); });
 }

@@ -13,6 +13,9 @@ pub const CONFIRM: &str = "/login/confirm";
 const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
 /// Added to an authorization request whose person did not show the second factor that it asks for.
 pub const UNMET: &str = "acr_unmet";
+/// The query of a page whose form was done, and of one whose form waits for a fresh proof: the page says so.
+pub const DONE: &str = "done=1";
+pub const AGAIN: &str = "again=1";
 /// Added to the authorization request that a browser returns with after logging in: only a log-in since then (epoch
 /// milliseconds, 0 for any) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and
 /// again.
@@ -45,6 +48,11 @@ pub fn confirmed(to: &str, least: Acr) -> String {
 /// The query of the authorization request that is returned to; `None` for a page.
 pub fn authorization(text: &str) -> Option<&str> {
     text.strip_prefix(AUTHORIZE)?.strip_prefix('?')
+}
+
+/// The query of an address; empty where it has none.
+pub fn query(text: &str) -> &str {
+    text.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// Whether what is returned to is an authorization request that does not take any log-in.

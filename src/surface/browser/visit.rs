@@ -145,6 +145,21 @@ impl Visit {
         web.identity.clock().now() - self.person.auth_time < life
     }
 
+    /// The address of the page that they look at, as it is returned to after a fresh proof: it says then that a form,
+    /// where they sent one, is to be sent once more.
+    pub fn returning(&self, here: String) -> String {
+        if self.sends { format!("{here}?{}", return_to::AGAIN) } else { here }
+    }
+
+    /// What the page that they look at says of the form before it; empty where there was none.
+    pub fn notice(&self) -> &'static str {
+        match return_to::query(&self.page) {
+            return_to::DONE if !self.sends => "Done.",
+            return_to::AGAIN if !self.sends => "You are confirmed. Nothing was changed yet: do it once more.",
+            _ => "",
+        }
+    }
+
     /// The token for a form of this visitor.
     pub fn csrf(&self, web: &Web, purpose: &str) -> String {
         csrf::token(web, self.person.binding(), purpose)

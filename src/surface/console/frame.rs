@@ -35,6 +35,8 @@ pub struct Frame {
     /// Its slug; empty elsewhere.
     pub slug: String,
     pub tabs: Vec<Tab>,
+    /// What came of the form before this page; empty where there was none.
+    pub notice: &'static str,
     /// For the sign-out form.
     pub log_out: String,
 }
@@ -95,6 +97,7 @@ impl Frame {
             workspace,
             slug,
             tabs,
+            notice: visit.notice(),
             log_out: visit.csrf(web, csrf::LOG_OUT),
         })
     }

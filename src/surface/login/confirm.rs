@@ -27,6 +27,8 @@ struct ConfirmPage {
     step_up: bool,
     /// Back to a client with nothing.
     cancel: Option<String>,
+    /// A form waits for it, which was not done.
+    waits: bool,
     again: String,
     problem: &'static str,
 }
@@ -88,7 +90,8 @@ async fn page(
     ways.acr = if step_up { Acr::Aal2.name() } else { "" };
     let asked_by_client = step_up && to.starts_with(return_to::AUTHORIZE);
     let cancel = asked_by_client.then(|| format!("{to}&{}=1", return_to::UNMET));
-    let page = ConfirmPage { ways, step_up, cancel, again: return_to::with("/login", to), problem };
+    let waits = return_to::query(to) == return_to::AGAIN;
+    let page = ConfirmPage { ways, step_up, cancel, waits, again: return_to::with("/login", to), problem };
     Ok(html::page_with_script(status, &page))
 }
 

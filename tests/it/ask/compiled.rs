@@ -99,6 +99,11 @@ fn judged(
             return Some(format!("“{wanted}” is not said: {said:?}"));
         }
     }
+    if let Some(unsaid) = &question.no_caveat
+        && let Some(said) = caveats.iter().find(|caveat| caveat.contains(unsaid))
+    {
+        return Some(format!("“{said}” is said"));
+    }
     let lineage = lineage::of(plan, compiled, ontology, table.rows.len());
     let read =
         |source: &str| ["FROM", "JOIN"].iter().any(|word| compiled.sql.contains(&format!("{word} \"{source}\" AS")));

@@ -46,6 +46,9 @@ struct TrapTable {
     /// Names, and datatypes with expressions: `Integer = a + b`.
     #[serde(default)]
     fields: Map<String, Value>,
+    /// Fields, and those that say their units.
+    #[serde(default)]
+    units: BTreeMap<String, String>,
     /// As SQL: `(1, 'a'), (2, 'b')`.
     rows: String,
 }
@@ -78,6 +81,9 @@ pub struct Question {
     /// In the caveats.
     #[serde(default)]
     pub caveat: Option<String>,
+    /// In none of the caveats.
+    #[serde(default)]
+    pub no_caveat: Option<String>,
     /// In the notes.
     #[serde(default)]
     pub note: Option<String>,
@@ -172,6 +178,7 @@ impl Trap {
                     name: column.clone(),
                     expression: column.clone(),
                     datatype: datatype(of.as_str().unwrap()),
+                    unit_field: table.units.get(column).cloned(),
                     ..Field::default()
                 })
                 .collect();

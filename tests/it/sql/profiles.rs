@@ -139,12 +139,15 @@ async fn empty_and_wide_tables_have_profiles_too() {
     let personal = column(&profile, "email").likely_personal_data.as_ref().unwrap();
     assert_eq!((personal.kind, personal.because.as_slice(), personal.share), (Kind::Email, &[Basis::Name][..], None));
 
-    let many: Vec<String> = (0..300).map(|n| format!("i % {} AS \"c {n} \"\"q\"\"\"", n + 1)).collect();
-    house.make("wide", &format!("SELECT {} FROM range(1000) r(i)", many.join(", ")));
-    let profile = house.profile("wide").await.unwrap();
-    assert_eq!(profile.columns.len(), 300);
-    for (n, column) in profile.columns.iter().enumerate() {
-        assert_eq!((column.name.as_str(), column.distinct), (format!("c {n} \"q\"").as_str(), n as i64 + 1));
+    for (table, kind) in [("wide", "BIGINT"), ("wide_floats", "DOUBLE")] {
+        let column = |n: usize| format!("CAST(i % {} AS {kind}) AS \"c {n} \"\"q\"\"\"", n + 1);
+        let many: Vec<String> = (0..300).map(column).collect();
+        house.make(table, &format!("SELECT {} FROM range(1000) r(i)", many.join(", ")));
+        let profile = house.profile(table).await.unwrap();
+        assert_eq!(profile.columns.len(), 300);
+        for (n, column) in profile.columns.iter().enumerate() {
+            assert_eq!((column.name.as_str(), column.distinct), (format!("c {n} \"q\"").as_str(), n as i64 + 1));
+        }
     }
 }
 

@@ -128,6 +128,7 @@ pub const ALL: &[Expected] = &[
     contributor("list_dataset_versions", dataset),
     contributor("restore_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
     contributor("delete_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
+    viewer("list_documents", ExtScope::Search, dataset),
     contributor("delete_document", |ids| json!({ "dataset_id": ids.dataset, "document_id": ids.document })),
     contributor("list_document_syncs", nothing),
     contributor("set_document_sync", |_| json!({ "name": "texts", "table": "plan", "key": "id", "text": ["name"] })),

@@ -18,7 +18,8 @@ async fn members_are_listed_changed_and_removed() {
         assert_eq!(status, 200, "{body}");
         let rows: Vec<_> = body["members"].as_array().unwrap().iter().map(|m| (&m["email"], &m["role"])).collect();
         assert_eq!(rows, [(&json!("ann@example.com"), &json!("admin")), (&json!("bob@example.com"), &json!("viewer"))]);
-        assert_eq!(service.last_audit(&org).await.action, "admin.member.list");
+        let entry = service.last_audit(&org).await;
+        assert_eq!((entry.action.as_str(), entry.target.as_str()), ("admin.member.list", "list_members"));
 
         let path = format!("/members/{}", bob.id);
         let (status, body) = service.manage(&admin, "PATCH", &path, Some(json!({ "role": "contributor" }))).await;
@@ -214,6 +215,9 @@ async fn settings_hold_at_once() {
             let (status, body) = service.manage(&admin, "PATCH", "/settings", Some(bad.clone())).await;
             assert_eq!((status, code(&body)), (400, "invalid_argument"), "{bad}");
         }
+        let bad = json!({ "email_domains": ["example.com", "not a domain"] });
+        let (_, body) = service.manage(&admin, "PATCH", "/settings", Some(bad)).await;
+        assert!(body["error"]["message"].as_str().unwrap().starts_with("“not a domain” is no domain"), "{body}");
         let off = json!({ "connectivity_enabled": false });
         assert_eq!(service.manage(&admin, "PATCH", "/settings", Some(off)).await.0, 200);
         assert_eq!(service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status(), 503);

@@ -1,6 +1,7 @@
 //! Measures of several datasets put together by their groups.
 
-use crate::model::plan::{Comparison, Measure};
+use crate::engine::render::nouns::plural;
+use crate::model::plan::{Comparison, Dimension, Measure};
 
 use super::calc::Calc;
 use super::check::Total;
@@ -12,7 +13,8 @@ use super::measure;
 use super::names::Names;
 use super::part::{Part, part};
 use super::rows::Dim;
-use super::subject::{Subject, subject_of, whole};
+use super::spine::units;
+use super::subject::{Each, Subject, groups_of, whole};
 use super::work::Work;
 use crate::model::source::quoted;
 
@@ -50,7 +52,7 @@ pub(super) struct Number {
     pub total: Option<Total>,
 }
 
-/// Measures by dimensions. With a subject each of its rows is a group.
+/// Measures by dimensions; with `each`, its groups are there also without a row.
 pub(super) fn groups(
     work: &mut Work<'_>,
     dims: &[Dim],
@@ -58,7 +60,7 @@ pub(super) fn groups(
     measures: &[&Measure],
     frame: &Frame,
     comparison: Option<&Comparison>,
-    subject: Option<usize>,
+    each: Option<Each>,
 ) -> Result<Block, CompileError> {
     let mut leaves = Vec::new();
     let mut calcs: Vec<(Calc, Option<Calc>)> = Vec::new();
@@ -73,8 +75,8 @@ pub(super) fn groups(
         };
         calcs.push((now, then));
     }
-    let subject = match subject {
-        Some(dataset) => Some(subject_of(work, dataset, dims, names, &frame.filters)?),
+    let subject = match each {
+        Some(each) => Some(groups_of(work, each, dims, names, &frame.filters)?),
         None => None,
     };
     let (part_dims, part_names) = match &subject {
@@ -205,25 +207,32 @@ fn over(
         all_names.push(columns.fresh(&dimension.field.field));
         all.push(Dim::Plan(dimension.clone()));
     }
-    let subject = if dims.is_empty() { whole(work, leaf.rows.home, by) } else { None };
-    let groups = work.deeper(|work| groups(work, &all, &all_names, &[measure], frame, None, subject))?;
+    let (nouns, each) = match (dims, all_names.as_slice(), whole(work, leaf.rows.home, by)) {
+        ([], _, Some(dataset)) => (Some(plural(&work.entity(dataset).noun())), Some(Each::Row(dataset))),
+        ([], [name], None) => match units(work, &leaf.rows, by, name)? {
+            Some(units) => (Some(times(by)), Some(Each::Unit(units))),
+            None => (None, None),
+        },
+        _ => (None, None),
+    };
+    let groups = work.deeper(|work| groups(work, &all, &all_names, &[measure], frame, None, each))?;
     let Some(value) = groups.values.first() else {
         return Err(CompileError::Unsupported("an aggregate over groups without a number".into()));
     };
     // Where there is no row, there are none and nothing; but no mean of them.
-    let zero = subject.is_some() && (value.counts || value.adds_up);
+    let zero = nouns.is_some() && (value.counts || value.adds_up);
     let number = if zero && !value.counts { format!("COALESCE({}, 0)", value.sql) } else { value.sql.clone() };
     let (kept, told) = groups.dims.split_at(dims.len());
     let mut select: Vec<String> =
         kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let column = columns.fresh(&leaf.name);
     select.push(format!("{} AS {}", work.dialect.aggregate(*function, &number), quoted(&column)));
-    let told = if subject.is_some() { &[] } else { told };
+    let told = if nouns.is_some() { &[] } else { told };
     let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
-    match subject {
-        Some(subject) => {
+    match nouns {
+        Some(nouns) => {
             let none = if value.counts { format!("{} = 0", value.sql) } else { format!("{} IS NULL", value.sql) };
-            work.groups(subject, &groups.from, &none, zero);
+            work.groups(nouns, &groups.from, &none, zero);
         }
         None if by.iter().any(|dimension| dimension.grain.is_some()) => {
             work.note(format!("{}: only times with a row are part of it.", leaf.name));
@@ -235,4 +244,9 @@ fn over(
     body.push_str(&group_by(dims.len()));
     let name = work.part(&leaf.name, body);
     Ok(Part { name, values: vec![(position, column)], totals: Vec::new() })
+}
+
+/// What units of time are called: "months".
+fn times(by: &[Dimension]) -> String {
+    by.iter().find_map(|dimension| dimension.grain).map(|grain| plural(grain.words())).unwrap_or_default()
 }

@@ -41,6 +41,8 @@ pub enum CheckKind {
     /// how many. What the groups are, as a noun, and what those without one have, and what becomes of them: "no row, and
     /// count as 0".
     Groups { without: usize, of: usize, groups: String, have: &'static str },
+    /// How many units amounts are in that are taken together. What these are, and what says their units, as nouns.
+    Units { different: usize, amounts: String, by: String },
     /// The dimensions tell the rows of the answer apart.
     Grain,
 }

@@ -5,6 +5,7 @@ use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
 use super::compiled::OutputColumn;
+use super::days;
 use super::headings::headings;
 use super::layer::Layer;
 use super::names::Names;
@@ -101,8 +102,9 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
             let format = field.and_then(|field| if adds { field.format.clone() } else { format_of(field) });
             (datatype, field.and_then(|field| field.unit.clone()), format)
         }
-        Value::Days { function, .. } => {
-            let whole = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
+        Value::Days { function, from, to } => {
+            let whole = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max)
+                && !days::have_parts(work, from, to);
             (if whole { DataType::Integer } else { DataType::Float }, Some("days".to_owned()), None)
         }
         Value::Sum(parts) => parts.first().map(of_part).unwrap_or_default(),

@@ -259,7 +259,11 @@ fn measured(
 ) -> Result<String, CompileError> {
     let node = scope.at(work, of)?;
     let dataset = scope.node(node).dataset;
-    let keyed = (work.number_of_each)(work, dataset, measure)?;
+    let is_equal = matches!(op, Comparator::Equal | Comparator::NotEqual);
+    let outside = std::mem::replace(&mut work.whole_days, is_equal);
+    let keyed = (work.number_of_each)(work, dataset, measure);
+    work.whole_days = outside;
+    let keyed = keyed?;
     let number = Field { name: "the number".into(), datatype: DataType::Float, ..Field::default() };
     if keyed.is_sum && !matches!(op, Comparator::Greater | Comparator::AtLeast) {
         let many = plural(&work.entity(dataset).noun());

@@ -1,13 +1,16 @@
 //! The course of a number over time: which time it goes along, and whether what was before the plan's window is read
 //! too, so that its first rows have what goes before them. Then all of it is: a course begins with its first row,
-//! however long before. It goes by units of the calendar, and one without a row is one all the same.
+//! however long before. It goes by units of the calendar, and one without a row is one all the same; so it is where the
+//! lowest are asked for.
 
-use crate::model::plan::{Dimension, FieldRef, Grain, Plan, Shown, TimeUnit};
+use crate::engine::render::nouns::plural;
+use crate::model::plan::{Bound, By, Comparator, Dimension, FieldRef, Grain, Plan, Shown, TimeUnit};
 
 use super::calendar::bounds;
 use super::error::CompileError;
-use super::leaf::{Frame, Since};
+use super::leaf::{Frame, Since, leaf_at};
 use super::measure;
+use super::spine::units;
 use super::work::Work;
 
 /// The position of the first dimension that is a time; a stretch of time comes before a cycle.
@@ -89,10 +92,62 @@ fn is_placed_by(work: &mut Work<'_>, frame: &Frame, at: &FieldRef) -> Result<boo
     for measure in &plan.measures {
         measure::take(work, measure, frame, &mut leaves)?;
     }
-    let is_it = |time: &FieldRef| {
-        time.dataset.eq_ignore_ascii_case(&at.dataset)
-            && time.field.eq_ignore_ascii_case(&at.field)
-            && time.via == at.via
+    Ok(leaves.iter().all(|leaf| leaf.rows.is_placed_by(at)))
+}
+
+/// The units of time of the plan's window, also those without a row, as a column of this name: where some of them are
+/// asked for because a number is low, and it is 0 where there is no row.
+pub(super) fn low_units(work: &mut Work<'_>, frame: &Frame, name: &str) -> Result<Option<String>, CompileError> {
+    let plan = work.plan;
+    let low = low(plan);
+    let Some(grain) = plan.dimensions.iter().find_map(|dimension| TimeUnit::of(dimension.grain?).and(dimension.grain))
+    else {
+        return Ok(None);
     };
-    Ok(leaves.iter().all(|leaf| leaf.rows.time.as_ref().is_some_and(is_it)))
+    if low.is_empty() || plan.subject.is_some() || plan.measures.iter().any(|measure| measure.shown_as.is_some()) {
+        return Ok(None);
+    }
+    let mut leaves = Vec::new();
+    for (at, measure) in plan.measures.iter().enumerate() {
+        let number = measure::take(work, measure, frame, &mut leaves)?;
+        let counts = number.as_leaf().is_some_and(|at| leaf_at(&leaves, at).counts());
+        if low.contains(&at) && !counts && !number.adds_up(&leaves) {
+            return Ok(None);
+        }
+    }
+    let is_one_time = leaves.iter().all(|leaf| plan.dimensions.iter().all(|at| leaf.rows.is_placed_by(&at.field)));
+    let units = match leaves.first() {
+        Some(leaf) if is_one_time => units(work, &leaf.rows, &plan.dimensions, name)?,
+        _ => None,
+    };
+    if units.is_none() {
+        work.note(format!("Only {} with a row are compared.", plural(grain.words())));
+    }
+    Ok(units)
+}
+
+/// The numbers that are asked for because they are low: the lowest of them, those that meet a bound as 0 does, and what
+/// is held against all others.
+fn low(plan: &Plan) -> Vec<usize> {
+    let bounded = plan.having.iter().filter(|having| match &having.value {
+        Bound::Number(number) => zero_meets(having.op, number.get()),
+        Bound::Overall(_) => true,
+    });
+    let first = plan.order.first().filter(|order| plan.limit.is_some() && !order.descending);
+    let lowest = first.and_then(|order| match order.by {
+        By::Measure(at) => Some(at),
+        By::Dimension(_) | By::Difference(_) | By::Change(_) => None,
+    });
+    bounded.map(|having| having.measure).chain(lowest).collect()
+}
+
+fn zero_meets(op: Comparator, bound: f64) -> bool {
+    match op {
+        Comparator::Equal => bound == 0.0,
+        Comparator::NotEqual => bound != 0.0,
+        Comparator::Less => bound > 0.0,
+        Comparator::AtMost => bound >= 0.0,
+        Comparator::Greater => bound < 0.0,
+        Comparator::AtLeast => bound <= 0.0,
+    }
 }

@@ -1,8 +1,10 @@
 //! Days from one date to another.
 
 use crate::engine::ontology::graph::Steps;
-use crate::model::ontology::{Field, in_words};
+use crate::engine::render::nouns::capital;
+use crate::model::ontology::{DataType, Field, in_words};
 use crate::model::plan::{FieldRef, Grain};
+use crate::model::source::text_literal;
 
 use super::error::CompileError;
 use super::work::Work;
@@ -56,13 +58,42 @@ fn belongs(work: &mut Work<'_>, dataset: usize, other: usize, field: &FieldRef) 
     }
 }
 
-/// The days between two dates that are written already.
-pub(super) fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, &str)) -> Result<String, CompileError> {
-    let day = |(reference, sql): (&FieldRef, &str)| {
-        let (_, field) = work.field(reference)?;
-        Ok::<_, CompileError>(work.dialect.day(&work.grained(sql, field, Grain::Day)?))
-    };
-    Ok(work.dialect.days(&day(from)?, &day(to)?))
+/// Whether both have a time of day, so that the days between them have parts.
+pub(super) fn have_parts(work: &Work<'_>, from: &FieldRef, to: &FieldRef) -> bool {
+    [from, to].into_iter().all(|at| {
+        let known = work.ontology.field(&at.dataset, &at.field);
+        known.is_some_and(|field| has_clock(field.datatype))
+    })
+}
+
+fn has_clock(datatype: DataType) -> bool {
+    matches!(datatype, DataType::DateTime | DataType::DateTimeTz)
+}
+
+/// The days between two dates that are written already: to the second where both have a time of day, and otherwise, or
+/// where whole days are meant, those of the calendar.
+pub(super) fn between(
+    work: &mut Work<'_>,
+    from: (&FieldRef, &str),
+    to: (&FieldRef, &str),
+) -> Result<String, CompileError> {
+    let ((_, begin), (_, end)) = (work.field(from.0)?, work.field(to.0)?);
+    if have_parts(work, from.0, to.0) && !work.whole_days {
+        // Clocks of UTC are never changed.
+        let at = |sql: &str, field: &Field| match field.datatype {
+            DataType::DateTimeTz if begin.datatype == end.datatype => Ok(work.dialect.local(sql, &text_literal("UTC"))),
+            _ => work.local(sql, field),
+        };
+        let seconds = work.dialect.seconds(&at(from.1, begin)?, &at(to.1, end)?);
+        return Ok(work.dialect.divided(&seconds, "86400.0"));
+    }
+    if has_clock(begin.datatype) || has_clock(end.datatype) {
+        let said = capital(&words(work, from.0, to.0));
+        work.note(format!("{said} are those of the calendar: times of the day do not count."));
+    }
+    let day =
+        |sql: &str, field: &Field| Ok::<_, CompileError>(work.dialect.day(&work.grained(sql, field, Grain::Day)?));
+    Ok(work.dialect.days(&day(from.1, begin)?, &day(to.1, end)?))
 }
 
 /// What people call the days: "days from departure to return".
@@ -79,9 +110,7 @@ mod tests {
     use super::super::{Compiled, compile};
     use super::*;
     use crate::engine::ontology::graph::Graph;
-    use crate::model::ontology::{
-        Aggregation, Cardinality, Confidence, DataType, Entity, Field, Ontology, Relationship,
-    };
+    use crate::model::ontology::{Aggregation, Cardinality, Confidence, Entity, Ontology, Relationship};
     use crate::model::plan::{Measure, Plan, Value};
     use crate::model::source::Dialect;
 
@@ -125,7 +154,13 @@ mod tests {
             dataset("crates", &[("id", DataType::Integer), ("placed", DataType::Date)]),
             dataset(
                 "parcels",
-                &[("id", DataType::Integer), ("sent", DataType::DateTimeTz), ("weight", DataType::Float)],
+                &[
+                    ("id", DataType::Integer),
+                    ("sent", DataType::DateTimeTz),
+                    ("came", DataType::DateTimeTz),
+                    ("signed", DataType::DateTime),
+                    ("weight", DataType::Float),
+                ],
             ),
             dataset("shops", &[("id", DataType::Integer), ("opened", DataType::Date)]),
             dataset("guests", &[("id", DataType::Integer), ("born", DataType::Date)]),
@@ -166,6 +201,23 @@ mod tests {
         let made = days(("guests", "born"), ("shops", "opened"), Dialect::DuckDb).unwrap();
         assert!(made.sql.contains(r#"FROM "visits" AS "visits""#), "{}", made.sql);
         assert_eq!(made.columns[0].unit.as_deref(), Some("days"));
+    }
+
+    #[test]
+    fn times_of_the_day_count_where_both_have_one() {
+        for (to, zone, until) in [
+            ("came", "UTC", r#"("parcels"."came" AT TIME ZONE 'UTC')"#),
+            ("signed", "Europe/Oslo", r#""parcels"."signed""#),
+        ] {
+            let made = days(("parcels", "sent"), ("parcels", to), Dialect::DuckDb).unwrap();
+            let from = format!(r#"("parcels"."sent" AT TIME ZONE '{zone}')"#);
+            let expected = format!("AVG((EXTRACT(epoch FROM {until}) - EXTRACT(epoch FROM {from})) / 86400.0)");
+            assert!(made.sql.contains(&expected), "{}", made.sql);
+            assert!(made.notes.is_empty(), "{:?}", made.notes);
+        }
+        let made = days(("crates", "placed"), ("parcels", "sent"), Dialect::DuckDb).unwrap();
+        let says: Vec<&str> = made.notes.iter().map(|note| note.says.as_str()).collect();
+        assert_eq!(says, ["Days from placed to sent are those of the calendar: times of the day do not count."]);
     }
 
     #[test]

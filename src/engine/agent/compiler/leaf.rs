@@ -81,6 +81,17 @@ pub(super) struct Frame {
     pub other: bool,
 }
 
+impl Rows {
+    /// Whether a field is when they were.
+    pub(super) fn is_placed_by(&self, at: &FieldRef) -> bool {
+        self.time.as_ref().is_some_and(|time| {
+            time.dataset.eq_ignore_ascii_case(&at.dataset)
+                && time.field.eq_ignore_ascii_case(&at.field)
+                && time.via == at.via
+        })
+    }
+}
+
 impl Leaf {
     /// 0 where there is no row.
     pub(super) fn counts(&self) -> bool {
@@ -99,6 +110,17 @@ impl Leaf {
                 What::Call(call) => call.function == "sum",
                 What::Count | What::Over(_) => false,
             }
+    }
+
+    /// The fields that its value is made from, with their datasets where they are said; none where it counts.
+    pub(super) fn amounts(&self) -> Vec<(Option<&str>, &str)> {
+        match &self.what {
+            What::Aggregate(_, field) if !self.counts() => vec![(None, field.as_str())],
+            What::Call(call) if !self.counts() => {
+                call.refs().iter().map(|of| (of.dataset.as_deref(), of.name.as_str())).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether its parts add up to the whole.

@@ -44,17 +44,17 @@ impl Work<'_> {
             Err(CompileError::WrongType { field: field.words(), value: shown(value), wants: wants.to_owned() })
         };
         let written = match (field.datatype, value) {
-            (DataType::String, Literal::Text(value)) => self.plain_text(value)?,
+            (DataType::String | DataType::Opaque, Literal::Text(value)) => self.plain_text(value)?,
             (DataType::String, Literal::Number(number)) => self.dialect.text(&number_text(number.get())),
             (DataType::String, Literal::Bool(value)) => self.dialect.text(if *value { "true" } else { "false" }),
-            (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Number(number)) => {
+            (DataType::Integer | DataType::Decimal | DataType::Float | DataType::Opaque, Literal::Number(number)) => {
                 number_text(number.get())
             }
             (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Text(value)) => match number_of(value) {
                 Some(number) => number,
                 None => return wrong("it holds numbers"),
             },
-            (DataType::Boolean, Literal::Bool(value)) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
+            (DataType::Boolean | DataType::Opaque, Literal::Bool(value)) => value.to_string().to_uppercase(),
             (DataType::Boolean, Literal::Text(value)) => match value.to_lowercase().as_str() {
                 "true" | "yes" => "TRUE".to_owned(),
                 "false" | "no" => "FALSE".to_owned(),
@@ -74,9 +74,6 @@ impl Work<'_> {
                 Ok(time) => self.dialect.clock_literal(&time.strftime("%H:%M:%S").to_string())?,
                 Err(_) => return wrong("write a time of day as 10:00:00"),
             },
-            (DataType::Opaque, Literal::Text(value)) => self.plain_text(value)?,
-            (DataType::Opaque, Literal::Number(number)) => number_text(number.get()),
-            (DataType::Opaque, Literal::Bool(value)) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
             (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Bool(_)) => {
                 return wrong("it holds numbers");
             }

@@ -19,7 +19,7 @@
 //! 5. conditions on rows: `comparison`, [`condition`];
 //! 6. measures taken apart: `words`, `leaf`, `calc`, `metric`, `measure`;
 //! 7. one part: [`rows`], `last`, `watch`, `part`;
-//! 8. parts put together: `subject`, [`block`], `course`, `numbers`, `listing`;
+//! 8. parts put together: `subject`, `spine`, [`block`], `course`, `numbers`, `listing`;
 //! 9. the answer: `layer`, `shown`, `order`, `headings`, `columns`, [`answer`].
 //!
 //! A condition may be on a number ("customers with more than 3 orders"), which is made three floors above: [`compile`]
@@ -55,6 +55,7 @@ mod part;
 mod rows;
 mod scope;
 mod shown;
+mod spine;
 mod subject;
 #[cfg(test)]
 mod tests;

@@ -3,12 +3,13 @@
 use crate::model::plan::Measure;
 
 use super::block::{Block, groups};
-use super::course::since;
+use super::course::{low_units, since};
 use super::error::CompileError;
 use super::layout::list;
 use super::leaf::Frame;
 use super::names::Names;
 use super::rows::Dim;
+use super::subject::Each;
 use super::words::words;
 use super::work::{Keyed, Work};
 use crate::model::source::quoted;
@@ -33,7 +34,6 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
     if plan.comparison.is_some() && plan.time.is_none() {
         return Err(CompileError::Unsupported("a comparison with another time needs a time to compare".into()));
     }
-    let subject = plan.subject.as_deref().map(|subject| work.dataset(subject)).transpose()?;
     let measures: Vec<&Measure> = plan.measures.iter().collect();
     frame.since = since(work, &frame)?;
     if frame.since.is_some()
@@ -41,7 +41,12 @@ pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
     {
         window.start = None;
     }
-    let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), subject)?;
+    let each = match (&plan.subject, columns.first()) {
+        (Some(subject), _) => Some(Each::Row(work.dataset(subject)?)),
+        (None, Some(name)) => low_units(work, &frame, name)?.map(Each::Unit),
+        (None, None) => None,
+    };
+    let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), each)?;
     block.names = columns;
     block.since = frame.since;
     Ok(block)
@@ -57,7 +62,7 @@ pub(super) fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) ->
             entity.name
         )));
     }
-    let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(dataset))?;
+    let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(Each::Row(dataset)))?;
     let number = groups.values.first();
     let is_sum = number.is_some_and(|number| number.adds_up && !number.counts);
     if !is_sum && number.is_some_and(|number| number.may_lack) {

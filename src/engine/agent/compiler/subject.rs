@@ -13,6 +13,14 @@ use super::scope::Scope;
 use super::work::Work;
 use crate::model::source::quoted;
 
+/// Groups that are there also without any row of a number.
+pub(super) enum Each {
+    /// The rows of a dataset.
+    Row(usize),
+    /// The units of the calendar that a SELECT gives.
+    Unit(String),
+}
+
 /// What the rows of the subject are grouped by.
 pub(super) struct Subject {
     /// What the parts are grouped by.
@@ -24,8 +32,24 @@ pub(super) struct Subject {
     pub body: Option<String>,
 }
 
+/// The groups of a number by dimensions.
+pub(super) fn groups_of(
+    work: &mut Work<'_>,
+    each: Each,
+    dims: &[Dim],
+    names: &[String],
+    filters: &[Condition],
+) -> Result<Subject, CompileError> {
+    match each {
+        Each::Row(dataset) => subject_of(work, dataset, dims, names, filters),
+        Each::Unit(body) => {
+            Ok(Subject { dims: dims.to_vec(), names: names.to_vec(), keys: Vec::new(), body: Some(body) })
+        }
+    }
+}
+
 /// What the rows of a dataset, those that the conditions on them leave, are grouped by.
-pub(super) fn subject_of(
+fn subject_of(
     work: &mut Work<'_>,
     dataset: usize,
     dims: &[Dim],

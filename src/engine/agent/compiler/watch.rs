@@ -1,6 +1,8 @@
-//! Checks of a part of the statement: rows that its joins cannot place, and totals by a statement of another shape.
+//! Checks of a part of the statement: units of its amounts, rows that its joins cannot place, and totals by a statement
+//! of another shape.
 
-use crate::engine::render::nouns::plural;
+use crate::engine::render::nouns::{capital, plural};
+use crate::model::ontology::{Field, in_words};
 use crate::model::plan::{Comparator, Condition, Grain, Node};
 
 use super::check::{Check, CheckKind, Total, column_name, without_rows};
@@ -35,9 +37,8 @@ fn is_measured(condition: &Condition) -> bool {
 impl Work<'_> {
     /// Looks up how many groups there are, and for how many a condition holds: that there is no row of their number.
     /// `from` reads the parts that the statement has so far.
-    pub(super) fn groups(&mut self, dataset: usize, from: &str, none: &str, zero: bool) {
-        let noun = plural(&self.entity(dataset).noun());
-        let check = format!("groups:{noun}");
+    pub(super) fn groups(&mut self, nouns: String, from: &str, none: &str, zero: bool) {
+        let check = format!("groups:{nouns}");
         if !self.checks.is_new(check.clone()) {
             return;
         }
@@ -47,9 +48,44 @@ impl Work<'_> {
             column_name(without),
             column_name(of)
         ));
-        let says = format!("all {noun} are part of the number");
-        let have = without_rows(zero);
-        self.checks.list.push(Check { name: check, kind: CheckKind::Groups { without, of, groups: noun, have }, says });
+        let says = format!("all {nouns} are part of the number");
+        let kind = CheckKind::Groups { without, of, groups: nouns, have: without_rows(zero) };
+        self.checks.list.push(Check { name: check, kind, says });
+    }
+
+    /// Looks up in how many units amounts are whose rows say it, where none of the dimensions does.
+    fn units(
+        &mut self,
+        scope: &Scope,
+        grouped: &[(String, Option<Grain>)],
+        conditions: &[String],
+        leaves: &[(usize, &Leaf)],
+    ) -> Result<(), CompileError> {
+        for (dataset, name) in leaves.iter().flat_map(|(_, leaf)| leaf.amounts()) {
+            let node = scope.nodes().iter().position(|node| {
+                dataset.map_or(node.dataset == scope.base(), |it| self.graph.dataset(it) == Some(node.dataset))
+            });
+            let Some(node) = node else { continue };
+            let entity = self.entity(scope.node(node).dataset);
+            let Some(field) = entity.field(name) else { continue };
+            let Some(by) = &field.unit_field else { continue };
+            let sql = scope.field(self, node, by)?;
+            if grouped.iter().any(|(dimension, _)| *dimension == sql) {
+                continue;
+            }
+            let body = format!("{}{}", scope.from(self)?, clause(conditions));
+            if !self.checks.is_new(format!("{sql}\n{body}")) {
+                continue;
+            }
+            let different = self.checks.column();
+            self.checks.look_up(format!("SELECT COUNT(DISTINCT {sql}) AS {}\n{body}", column_name(different)));
+            let by = entity.field(by).map_or_else(|| in_words(by), Field::words).to_lowercase();
+            let amounts = capital(&field.words());
+            let says = format!("{} is in one {by}", field.words().to_lowercase());
+            let name = format!("units:{}.{}", entity.name, field.name);
+            self.checks.list.push(Check { name, kind: CheckKind::Units { different, amounts, by }, says });
+        }
+        Ok(())
     }
 
     /// Looks up the rows of a part that its joins cannot place, and totals without joins. Gives the totals' columns.
@@ -66,6 +102,7 @@ impl Work<'_> {
             scope.nodes().iter().skip(1).map(|node| format!("{}.", quoted(&node.alias))).collect();
         let is_home = |sql: &String| !joined.iter().any(|alias| sql.contains(alias));
         let home: Vec<String> = conditions.iter().filter(|condition| is_home(condition)).cloned().collect();
+        self.units(scope, grouped, conditions, leaves)?;
         if joined.is_empty() {
             return Ok(Vec::new());
         }

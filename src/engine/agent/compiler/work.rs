@@ -46,6 +46,8 @@ pub(super) struct Work<'a> {
     pub homes: Vec<usize>,
     /// Conditions may be on numbers, which are made on a floor above theirs.
     pub number_of_each: NumberOfEach,
+    /// Whether days between times are whole ones of the calendar, since they are to be equal to a number.
+    pub whole_days: bool,
     depth: usize,
     ways: HashMap<(usize, usize, Vec<String>, bool), Way>,
 }
@@ -74,6 +76,7 @@ impl<'a> Work<'a> {
             checks: Checks::default(),
             homes: Vec::new(),
             number_of_each,
+            whole_days: false,
             depth: 0,
             ways: HashMap::new(),
         }

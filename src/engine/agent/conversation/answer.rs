@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::relax::{contradictions, loosened, relaxations};
 use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps, civil};
-use crate::base::counted::counted;
+use crate::base::counted::{counted, grouped};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Facts, Told, tell, unsupported_numbers};
@@ -278,8 +278,8 @@ fn there_are(rows: usize) -> String {
 /// What is to be known of a result: how the data are, what is left out, what failed, how its numbers are made.
 fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Option<usize>) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = verdict.caveats.iter().map(|says| CaveatKind::Data.says(says)).collect();
-    let counted = total.map(|total| format!("The first {} of {total} rows are shown.", table.rows.len()));
-    caveats.extend(counted.or_else(|| verdict.cut.clone()).map(|says| CaveatKind::Incomplete.says(says)));
+    let shown = |total: usize| format!("The first {} of {} rows are shown.", grouped(table.rows.len()), grouped(total));
+    caveats.extend(total.map(shown).or_else(|| verdict.cut.clone()).map(|says| CaveatKind::Incomplete.says(says)));
     let failed = verdict.findings.iter().filter(|finding| !finding.passed);
     caveats.extend(failed.map(|finding| CaveatKind::Unverified.says(&finding.says)));
     let is_gap = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);

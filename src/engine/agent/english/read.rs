@@ -8,7 +8,7 @@ use super::account;
 use super::compose::{Builder, Fault};
 use super::dialogue::points_back::Pointer;
 use super::dialogue::{about_answer, follow, regroup, variations};
-use super::items::{self, Item, Kind, counted, endpoints, extent, name_parts, years};
+use super::items::{self, Item, Kind, counted, deeds, endpoints, extent, name_parts, years};
 use super::lexicon::{Effort, Lexicon, Sense, words};
 use super::parse;
 use super::repair::{advice, future, left_out_words, other_orders, refuse, spelling, unclear, vague};
@@ -213,6 +213,7 @@ fn read(
     context.record.add("tokens", || tokens(&question).iter().map(|token| format!("{token:?}\n")).collect());
     let mut items = items::items(&question, on, context.now, &ontology.calendar);
     years::settle(&mut items, ontology, context.now.year());
+    deeds::settle(&mut items, on);
     if let Some(at) = endpoints::begin_without_from(&items) {
         items.splice(at..at, items::items("from", on, context.now, &ontology.calendar));
     }
@@ -318,8 +319,9 @@ fn read(
         assumptions: Vec::new(),
         plan: Plan::default(),
     };
+    let more = lead.is_some_and(|(_, more)| more);
     let built = match follows {
-        Some(before) => follow::merge(&mut builder, before, lead.is_some_and(|(_, more)| more)).and_then(|plan| {
+        Some(before) => follow::merge(&mut builder, before, more, follow::narrows(&items)).and_then(|plan| {
             let plan = if narrows_rows { variations::narrowed(plan, before) } else { Some(plan) };
             let open = || Fault::Cannot("Two times are asked for: say the whole question again.".into());
             builder.plan = plan.ok_or_else(open)?;

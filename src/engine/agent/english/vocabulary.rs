@@ -42,6 +42,11 @@ const RELATION: &str = "\
 /// Verbs of being somewhere, which say nothing before what says where.
 const POSTURE: &str = "sit sits sat sitting lie lies lay lying stand stands stood standing situated";
 
+/// Verbs that ask for something to be changed, sent or written.
+const COMMANDS: &str = "\
+    delete remove drop update insert truncate alter create send email mail change set add rename edit modify overwrite \
+    erase refund book buy notify call grant ignore forget pretend write translate draw execute";
+
 type Words = OnceLock<BTreeSet<&'static str>>;
 
 fn among(set: &Words, list: &'static str, word: &str) -> bool {
@@ -62,6 +67,11 @@ pub(super) fn is_relation(word: &str) -> bool {
 pub(super) fn is_posture(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, POSTURE, word)
+}
+
+pub(super) fn is_command(word: &str) -> bool {
+    static SET: Words = OnceLock::new();
+    among(&SET, COMMANDS, word)
 }
 
 pub(super) fn is_show(word: &str) -> bool {

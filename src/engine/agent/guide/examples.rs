@@ -33,8 +33,7 @@ pub(super) fn queries(
     sight: &Sight<'_>,
     graph: &Graph,
 ) -> Vec<Query> {
-    let ontology = sight.ontology;
-    let base = metric.and_then(|metric| base(metric, ontology)).or(dataset);
+    let base = metric.and_then(|metric| base(metric, sight.ontology)).or(dataset);
     let Some(base) = base else { return Vec::new() };
     let measure = metric.map_or_else(|| format!("count({})", name(&base.name)), |metric| name(&metric.name));
     let by = group(base, sight, graph);
@@ -48,7 +47,7 @@ pub(super) fn queries(
             ..Query::default()
         });
     }
-    if let Some(time) = time(metric, base, ontology) {
+    if let Some(time) = time(metric, base, sight.ontology) {
         let year = sight.extents.get(&base.name.to_lowercase()).map(|(_, last)| last.year().to_string());
         let dimensions = vec![format!("{time} by month")];
         queries.push(Query { measures: vec![measure.clone()], dimensions, time: year, ..Query::default() });

@@ -9,9 +9,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::base::counted::counted;
+use crate::base::counted::{counted, grouped};
 use crate::engine::agent::compiler::{Check, CheckKind, Compiled, OutputColumn};
 use crate::engine::render::column::Role;
+use crate::engine::render::nouns::plural;
+use crate::engine::render::number::{Style, bare};
 use crate::model::ontology::{Aggregation, DataType, Ontology};
 use crate::model::plan::{Plan, Shown, Value};
 use crate::model::table::Table;
@@ -65,13 +67,18 @@ pub fn verify(
             judge.column(at, column, bounds);
         }
     }
-    let cut = result.truncated.then(|| format!("There are more rows than the {} shown.", result.rows.len()));
+    let cut = result.truncated.then(|| format!("There are more rows than the {} shown.", grouped(result.rows.len())));
     Verdict {
         passed: judge.findings.iter().all(|finding| finding.passed),
         findings: judge.findings,
         caveats: judge.caveats,
         cut,
     }
+}
+
+/// A number of rows, or a total, as people write it.
+fn shown(number: f64) -> String {
+    bare(&Json::from(number), &Style::default())
 }
 
 /// The only row; nothing when there is not exactly one.
@@ -119,8 +126,10 @@ impl Judge<'_> {
                     &check.name,
                     false,
                     format!(
-                        "It does not hold that {}: {rows} rows have {keys} different keys, so that numbers may count more than once.",
-                        check.says
+                        "It does not hold that {}: {} rows have {} different keys, so that numbers may count more than once.",
+                        check.says,
+                        shown(rows),
+                        shown(keys)
                     ),
                 ),
                 _ => self.find(&check.name, false, unread()),
@@ -135,7 +144,8 @@ impl Judge<'_> {
                     Some(Some(lost)) => Some(lost),
                     None => None,
                 };
-                self.find(&check.name, true, format!("{orphans} and {without} of {of} {rows} are without a {to}."));
+                let none = shown(orphans + without);
+                self.find(&check.name, true, format!("{none} of {} {rows} are without a {to}.", shown(of)));
                 self.partners((orphans, without, of), lost, *optional, (rows, from, to));
             }
             CheckKind::Groups { without, of, groups, have } => {
@@ -143,13 +153,28 @@ impl Judge<'_> {
                     self.find(&check.name, false, unread());
                     return;
                 };
-                self.find(&check.name, true, format!("{without} of {of} {groups} have {have}."));
+                let part = format!("{} of {} {groups}", shown(without), shown(of));
+                self.find(&check.name, true, format!("{part} have {have}."));
                 if without > 0.0 {
-                    self.caveats.push(format!("{without} of {of} {groups} ({}) have {have}.", percent(without, of)));
+                    self.caveats.push(format!("{part} ({}) have {have}.", percent(without, of)));
                 }
             }
             CheckKind::Total { measure, total, shared } => {
                 self.total(check, *measure, looked_up.and_then(|row| row.get(*total)), *shared);
+            }
+            CheckKind::Units { different, amounts, by } => {
+                let Some(different) = read(*different) else {
+                    self.find(&check.name, false, unread());
+                    return;
+                };
+                let several = different > 1.0;
+                let units = if several { plural(by) } else { by.clone() };
+                let says = format!("{amounts} is in {different} {units}");
+                self.find(&check.name, true, format!("{says}."));
+                let says = format!("{says}, taken together as if they were one: ask for one {by}, or by {by}.");
+                if several && !self.caveats.contains(&says) {
+                    self.caveats.push(says);
+                }
             }
             CheckKind::Grain => self.grain(check),
         }
@@ -163,7 +188,7 @@ impl Judge<'_> {
         optional: bool,
         (rows, from, to): (&str, &str, &str),
     ) {
-        let told = |part: f64| format!("{part} of {of} {rows} ({})", percent(part, of));
+        let told = |part: f64| format!("{} of {} {rows} ({})", shown(part), shown(of), percent(part, of));
         let none = orphans + without;
         let lost_rows = lost.unwrap_or_default();
         if lost_rows > 0.0 {
@@ -223,7 +248,7 @@ impl Judge<'_> {
             let most = parts.iter().copied().fold(0.0, f64::max);
             let holds = most <= total;
             let says = if holds {
-                format!("No part is more than {total}.")
+                format!("No part is more than {}.", shown(total))
             } else {
                 format!("A part is {most}, but the total without groups is {total}.")
             };
@@ -234,7 +259,7 @@ impl Judge<'_> {
         let size = total.abs() + parts.iter().map(|part| part.abs()).sum::<f64>();
         let holds = (sum - total).abs() <= size * 1e-9 && !(parts.is_empty() && total != 0.0);
         let says = if holds {
-            format!("The parts add up to {total}.")
+            format!("The parts add up to {}.", shown(total))
         } else {
             format!("The parts add up to {sum}, but the total without groups is {total}.")
         };

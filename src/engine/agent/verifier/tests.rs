@@ -118,6 +118,7 @@ fn rows_without_a_partner_are_said_with_their_share() {
     assert_eq!(verdict.caveats.len(), 2);
     assert!(verdict.caveats[0].starts_with("2 of 8 visits (25.0 %)"), "{:?}", verdict.caveats);
     assert!(verdict.caveats[1].starts_with("1 of 8 visits (12.5 %)"), "{:?}", verdict.caveats);
+    assert_eq!(verdict.findings[0].says, "3 of 8 visits are without a shop.");
     assert_eq!(judged(kind, row, Some(vec![json!(0), json!(0), json!(8)])).caveats, Vec::<String>::new());
 }
 
@@ -136,6 +137,17 @@ fn parts_add_up_to_the_total() {
     let shared = || CheckKind::Total { measure: 0, total: 0, shared: true };
     assert!(judged(shared(), rows(), Some(vec![json!(2)])).passed);
     assert!(!judged(shared(), rows(), Some(vec![json!("1.99")])).passed);
+}
+
+#[test]
+fn numbers_are_said_as_people_write_them() {
+    let total = CheckKind::Total { measure: 0, total: 0, shared: false };
+    let rows = vec![vec![json!("a"), json!(4_945_442.279_999_975_f64)]];
+    let verdict = judged(total, rows, Some(vec![json!(4_945_442.279_999_975_f64)]));
+    assert_eq!(verdict.findings[0].says, "The parts add up to 4,945,442.28.");
+    let kind = CheckKind::Groups { without: 0, of: 1, groups: "shops".into(), have: "no row" };
+    let verdict = judged(kind, vec![vec![json!("a"), json!(1)]], Some(vec![json!(1_000), json!(20_000)]));
+    assert_eq!(verdict.findings[0].says, "1,000 of 20,000 shops have no row.");
 }
 
 #[test]
@@ -207,4 +219,16 @@ fn a_column_without_values_and_rows_that_are_not_shown_are_said() {
     let verdict = verify(&compiled(sum(), vec![]), &plan, &Ontology::default(), &result, None, &[]);
     assert!(verdict.caveats[0].contains("has no value"), "{:?}", verdict.caveats);
     assert!(verdict.cut.unwrap().contains("more rows"));
+}
+
+#[test]
+fn amounts_in_several_units_are_told() {
+    let units = || CheckKind::Units { different: 0, amounts: "Fee".into(), by: "currency".into() };
+    let rows = || vec![vec![json!("a"), json!(1)]];
+    let told = judged(units(), rows(), Some(vec![json!(2)]));
+    assert!(told.passed);
+    let says = "Fee is in 2 currencies, taken together as if they were one: ask for one currency, or by currency.";
+    assert_eq!(told.caveats, [says]);
+    assert_eq!(judged(units(), rows(), Some(vec![json!(1)])).caveats, [""; 0]);
+    assert!(!judged(units(), rows(), None).passed);
 }

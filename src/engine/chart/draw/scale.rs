@@ -21,8 +21,7 @@ impl Scale {
         if low > high {
             (low, high) = (0.0, 1.0);
         }
-        let near_zero = high - low >= 0.3 * high.abs().max(low.abs());
-        if with_zero || near_zero || low == high {
+        if with_zero || high - low >= 0.3 * high.abs().max(low.abs()) || low == high {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
         if low == high {
@@ -85,8 +84,7 @@ fn drawable(value: f64) -> f64 {
 /// The smallest of 1, 2, 5 times a power of ten that is not less.
 fn nice(span: f64) -> f64 {
     let power = 10f64.powf(span.log10().floor());
-    let size = span / power;
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| size <= factor * (1.0 + 1e-9)).unwrap_or(10.0);
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| span / power <= factor * (1.0 + 1e-9)).unwrap_or(10.0);
     factor * power
 }
 

@@ -52,7 +52,11 @@ impl Check<'_> {
                 }
             }
             for (at, field) in entity.fields.iter().enumerate() {
-                self.field_types(&format!("{path}.fields[{at}]"), entity, field);
+                let path = format!("{path}.fields[{at}]");
+                self.field_types(&path, entity, field);
+                if let Some(name) = &field.unit_field {
+                    self.own_field(&format!("{path}.unit_field"), entity, name);
+                }
             }
             self.default_time(&path, entity);
             if let Some(name) = &entity.label_field {

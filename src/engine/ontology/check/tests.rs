@@ -102,6 +102,11 @@ fn every_inconsistency_is_named() {
             "!datasets[1].fields[2].expression | `claim.status_code` is not of `claim_amount`",
         ),
         (
+            "\"unit_field\": \"kind\"",
+            "\"unit_field\": \"kinds\"",
+            "!datasets[1].fields[3].unit_field | `claim_amount` has no field `kinds`. Write `kind`.",
+        ),
+        (
             "label_field: company_claim_number",
             "label_field: company_number",
             "!datasets[0].label_field | `claim` has no field `company_number`.",

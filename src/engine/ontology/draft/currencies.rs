@@ -6,7 +6,8 @@ use crate::engine::ontology::draft::{DraftTable, fields, kinds};
 use crate::model::ontology::{DataType, Field, Ontology};
 use crate::model::profile::{ColumnProfile, Figure};
 
-/// Gives amounts of money the only currency that the column beside them has, and notes where there are several.
+/// Gives amounts of money the only currency that the column beside them has. Where there are several the column is said
+/// to hold their unit, and that is noted.
 pub(super) fn name_currencies(
     tables: &[DraftTable],
     ontology: &mut Ontology,
@@ -32,15 +33,29 @@ pub(super) fn name_currencies(
                     judged.say(at, Reason::new(format!("In {}", only.value), because));
                 }
             }
-            [only] if figures.distinct == 1 => notes.push(format!(
-                "Amounts of {} seem to be in {} only, by a sample of {}: look for others before they are added up.",
-                table.name, only.value, figures.name
-            )),
-            _ => notes.push(format!(
-                "Amounts of {} are in several currencies: ask for one of them, by {}, before they are added up.",
-                table.name, figures.name
-            )),
+            _ => {
+                for (at, field) in amounts {
+                    field.unit_field = Some(figures.name.clone());
+                    let because = "The codes of currencies stand there.";
+                    judged.say(at, Reason::new(format!("Unit in {}", figures.name), because));
+                }
+                notes.push(several(table, figures));
+            }
         }
+    }
+}
+
+/// What to know before amounts are added up that may be in several currencies.
+fn several(table: &DraftTable, figures: &ColumnProfile) -> String {
+    match figures.top_values.as_slice() {
+        [only] if figures.distinct == 1 => format!(
+            "Amounts of {} seem to be in {} only, by a sample of {}: look for others before they are added up.",
+            table.name, only.value, figures.name
+        ),
+        _ => format!(
+            "Amounts of {} are in several currencies: ask for one of them, by {}, before they are added up.",
+            table.name, figures.name
+        ),
     }
 }
 

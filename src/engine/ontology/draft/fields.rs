@@ -3,10 +3,11 @@
 use crate::base::counted::counted;
 use crate::engine::ontology::draft::columns::{Column, is_random};
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::quantities::Nature;
 use crate::engine::ontology::draft::reasons::{CLOSED, Reason};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier, personal};
-use crate::engine::ontology::draft::{amounts, kinds, quantities, units};
+use crate::engine::ontology::draft::{amounts, kinds, quantities, short, units};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
@@ -53,14 +54,19 @@ pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<
         let is_time = table.times.contains_key(&column.name) || datatype_of(&column.r#type).is_calendar();
         is_time && !kinds::is_other_time(words) || about.key.contains(&column.name) && kinds::any(words, PERIODS)
     };
-    let described = about.referred && !table.columns.iter().zip(&words).any(happened);
+    let nature = match table.columns.iter().zip(&words).any(happened) {
+        true if !about.refers.is_empty() => Nature::Happened,
+        false if about.referred => Nature::Described,
+        _ => Nature::Unsaid,
+    };
     let nouns = vocabulary.table(&table.name);
     let (mut fields, mut reasons): (Vec<Field>, Vec<Vec<Reason>>) = table
         .columns
         .iter()
         .zip(&words)
-        .map(|(column, words)| field(table, column, words, &nouns, about, described))
+        .map(|(column, words)| field(table, column, words, &nouns, about, nature))
         .unzip();
+    short::name_short(&mut fields, &words);
     personal::hide_names(&mut fields, &mut reasons, &words);
     if let Some(name) = full_name(&fields, &words) {
         fields.push(name);
@@ -77,7 +83,7 @@ fn field(
     words: &[String],
     nouns: &[String],
     about: &About<'_>,
-    described: bool,
+    nature: Nature,
 ) -> (Field, Vec<Reason>) {
     // An enumeration of the database's own is a text with known values.
     let values = table.values.get(&column.name);
@@ -125,7 +131,7 @@ fn field(
         ..Field::default()
     };
     if role == FieldRole::Measure {
-        measured(&mut field, &mut reasons, (table, column), (words, nouns), described);
+        measured(&mut field, &mut reasons, (table, column), (words, nouns), nature);
     }
     let closed = match &personal {
         Some(_) => None,
@@ -185,12 +191,12 @@ fn measured(
     reasons: &mut Vec<Reason>,
     (table, column): (&DraftTable, &ColumnInfo),
     (words, nouns): (&[String], &[String]),
-    described: bool,
+    nature: Nature,
 ) {
     let moved = kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume");
     let (aggregation, because) = match moved {
         true => (Aggregation::Sum, "The rows are goods on their way, whose weights and volumes are added up."),
-        false => quantities::aggregation(words, described, field.datatype == DataType::Float),
+        false => quantities::aggregation(words, nature, field.datatype == DataType::Float),
     };
     field.default_aggregation = Some(aggregation);
     reasons.push(Reason::new(if aggregation == Aggregation::Sum { "Added up" } else { "Averaged" }, because));

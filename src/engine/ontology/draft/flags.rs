@@ -115,14 +115,29 @@ fn states(table: &DraftTable, entity: &Entity, field: &Field, words: &[String]) 
     let some = figures.is_some_and(|figures| figures.nulls > 0 && figures.distinct > 0);
     let [verb, rest @ ..] = words else { return [None, None] };
     let timed = matches!(rest, [last] if matches!(last.as_str(), "date" | "time" | "at" | "on"));
-    match DONE.iter().find(|(known, _)| known == verb) {
-        Some((_, state)) if some && timed && field.datatype.is_calendar() && !kinds::is_audit(words) => {
-            let absent = STATES.iter().find(|(known, _)| known == state).and_then(|(_, absent)| *absent);
+    let known = DONE.iter().find(|(known, _)| known == verb).map(|(_, state)| *state);
+    match known.or_else(|| is_state(table, entity, field, verb).then_some(verb.as_str())) {
+        Some(state) if some && timed && field.datatype.is_calendar() && !kinds::is_audit(words) => {
+            let absent = STATES.iter().find(|(known, _)| *known == state).and_then(|(_, absent)| *absent);
             let absent = absent.map_or_else(|| format!("not {state}"), str::to_owned);
-            [Some(((*state).to_owned(), format!("{at} IS NOT NULL"))), Some((absent, format!("{at} IS NULL")))]
+            [Some((state.to_owned(), format!("{at} IS NOT NULL"))), Some((absent, format!("{at} IS NULL")))]
         }
         _ => [None, None],
     }
+}
+
+/// Whether the word of a time says what was done then: not when the rows happened, as all of them did, and not where a
+/// value or another column is called so.
+fn is_state(table: &DraftTable, entity: &Entity, field: &Field, word: &str) -> bool {
+    let when = entity.default_time_field.as_ref() == Some(&field.name);
+    let is_value = |other: &Field| {
+        let column = table.column(&other.name).into_iter().flat_map(|column| &column.sample_values);
+        let most = table.figures(&other.name).into_iter().flat_map(|figures| &figures.top_values);
+        let mut known = column.chain(most.map(|top| &top.value)).chain(other.value_synonyms.keys());
+        other.is_enum && known.any(|value| value.eq_ignore_ascii_case(word))
+    };
+    let done = kinds::is_done(word) && !kinds::is_planned(word) && !word.starts_with("create");
+    done && !when && !entity.fields.iter().any(|other| other.label == word || is_value(other))
 }
 
 /// The values of a text that has two, where they are a yes and a no.

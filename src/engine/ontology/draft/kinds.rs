@@ -311,6 +311,23 @@ pub(super) fn is_other_time(words: &[String]) -> bool {
     is_audit(words) || any(words, OTHER_TIMES)
 }
 
+/// Whether a word says that something was done or has happened: "resolved", "left".
+pub(super) fn is_done(word: &str) -> bool {
+    const IRREGULAR: &[&str] = &[
+        "begun", "bought", "broken", "built", "done", "found", "given", "held", "left", "lost", "made", "paid", "read",
+        "seen", "sent", "sold", "spent", "stolen", "taken", "won", "written",
+    ];
+    // "feed", "bed"
+    IRREGULAR.contains(&word) || word.len() > 4 && word.ends_with("ed") && (!word.ends_with("eed") || word == "agreed")
+}
+
+/// Whether a word says what shall happen: "planned", "promised".
+pub(super) fn is_planned(word: &str) -> bool {
+    const PLANNED: &[&str] =
+        &["estimated", "expected", "planned", "projected", "promised", "proposed", "required", "scheduled"];
+    PLANNED.contains(&word)
+}
+
 pub(super) fn is_money(words: &[String]) -> bool {
     const MONEY: &[&str] = &[
         "amount", "amt", "price", "revenue", "sales", "fee", "payment", "charge", "premium", "total", "paid", "value",

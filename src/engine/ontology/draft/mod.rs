@@ -36,9 +36,11 @@ mod roles;
 mod sales;
 mod says;
 mod several;
+mod short;
 mod subtypes;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod twins;
 mod units;
 mod vocabulary;
@@ -224,6 +226,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
         notes.push("There are times with a zone: say in which time zone days begin. UTC was taken.".into());
     }
     currencies::name_currencies(tables, &mut ontology, &mut judged, &mut notes);
+    notes.extend(tables.iter().zip(&ontology.datasets).filter_map(|(table, entity)| totals::of_totals(table, entity)));
     sales::name_amounts(&mut ontology, &vocabulary);
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
     flags::name_states(tables, &mut ontology, &vocabulary, &mut judged);

@@ -1,5 +1,7 @@
 //! The words of names: what marks a key, the singular and plural, abbreviations spelt out, and when two mean the same.
 
+use crate::engine::render::nouns::is_plural_elsewhere;
+
 /// The last words of a name that identifies something.
 const KEY_WORDS: &[&str] = &[
     "id",
@@ -200,7 +202,7 @@ pub(super) fn plural(noun: &str) -> String {
     if let Some((_, many)) = IRREGULAR.iter().find(|(one, _)| *one == noun) {
         return (*many).to_owned();
     }
-    if SAME.contains(&noun) {
+    if SAME.contains(&noun) || is_plural_elsewhere(noun) {
         return noun.to_owned();
     }
     let vowel_before_last = noun.chars().rev().nth(1).is_some_and(|c| "aeiou".contains(c));
@@ -330,6 +332,7 @@ mod tests {
         for same in ["series", "status", "sales", "analysis", "address"] {
             assert_eq!(singular(same), same);
         }
+        assert_eq!(plural("bestellungen"), "bestellungen");
     }
 
     #[test]

@@ -256,12 +256,32 @@ pub(super) fn is_stock(words: &[String]) -> bool {
     any(words, STOCKS)
 }
 
+/// What the rows of a table are, as far as its columns say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nature {
+    /// Things that others refer to, and that have no time of their own.
+    Described,
+    /// What happened at a time, with something that the table refers to.
+    Happened,
+    Unsaid,
+}
+
+/// Whether it is time that was spent and adds up: the "minutes" of a day's work, and "hours spent" wherever it is. Of
+/// other times, as of a delay, people ask how long one is.
+fn is_spent(words: &[String], nature: Nature) -> bool {
+    const SPENT: &[&str] =
+        &["spent", "worked", "logged", "billed", "billable", "tracked", "booked", "played", "overtime"];
+    let time = unit(words, "").is_some_and(|unit| matches!(unit, "minutes" | "hours" | "days"));
+    let called = nature != Nature::Described && any(words, SPENT);
+    time && (called || nature == Nature::Happened && words.len() == 1)
+}
+
 /// How values come together when nobody says, and why. What says that it is a whole is added up, even of prices:
 /// "total price", "extended price".
 ///
-/// What has neither kind of word is averaged where things are only described (`described`) and where it is a
-/// measurement by its type (`floating`), and added up otherwise.
-pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> (Aggregation, &'static str) {
+/// What has neither kind of word is averaged where things are only described and where it is a measurement by its type
+/// (`floating`), and added up otherwise.
+pub(super) fn aggregation(words: &[String], nature: Nature, floating: bool) -> (Aggregation, &'static str) {
     const PER_UNIT: &[&str] = &[
         "unit",
         "unidad",
@@ -295,6 +315,7 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
     // "Unit sales" are sales in units. "ebcmax" is a bound too.
     let bound = |word: &String| word.len() > 4 && (word.starts_with("max") || word.ends_with("max"));
     let per_unit = any(words, PER_UNIT) && !last_is(words, &["sales", "sold"]) || words.iter().any(bound);
+    let described = nature == Nature::Described;
     // What each thing of a kind costs is no part of a whole.
     const CHARGED: &[&str] = &["fee", "fees", "fine", "cost", "costs", "charge", "deposit"];
     let charged = described && any(words, CHARGED) && !any(words, &["total", "sum"]);
@@ -308,9 +329,11 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
     const QUANTITIES: &[&str] =
         &["total", "sum", "quantity", "qty", "consumption", "production", "output", "menge", "hoeveelheid", "cantidad"];
     let measured = unit(words, "").is_some_and(is_measured);
+    let spent = is_spent(words, nature);
     let averaged = match () {
         () if per_unit => Some("It is called like a rate, a bound or what one thing has."),
         () if charged => Some("What each thing costs is no part of a whole."),
+        () if spent => None,
         () if measured && !any(words, QUANTITIES) => Some("Its unit is one that is measured on each thing."),
         () if whole => None,
         () if is_averaged(words) => Some("It is called like what one thing has."),
@@ -320,6 +343,7 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
     };
     match averaged {
         Some(because) => (Aggregation::Avg, because),
+        None if spent => (Aggregation::Sum, "It is time that was spent, which adds up."),
         None if whole => (Aggregation::Sum, "It is called like a part of a whole."),
         None => (Aggregation::Sum, "Nothing says that it is averaged."),
     }
@@ -332,26 +356,36 @@ mod tests {
 
     #[test]
     fn what_must_not_be_added_up_is_averaged() {
-        // A name, whether things are only described, whether it has fractions.
-        for (name, described, floating, expected) in [
-            ("taxa_juro", false, false, Aggregation::Avg),
-            ("hoeveelheid_kg", false, true, Aggregation::Sum),
-            ("energy_kwh", false, true, Aggregation::Sum),
-            ("energy_kwh", true, true, Aggregation::Sum),
-            ("battery_capacity_kwh", true, true, Aggregation::Avg),
-            ("bedrag", false, true, Aggregation::Sum),
-            ("shipping_cost", false, true, Aggregation::Sum),
-            ("unit_cost", false, true, Aggregation::Avg),
-            ("deposit_amount", true, true, Aggregation::Avg),
-            ("amount", true, true, Aggregation::Sum),
-            ("low_stock", false, false, Aggregation::Avg),
-            ("minimal_quantity", false, false, Aggregation::Avg),
-            ("maxcount", false, false, Aggregation::Avg),
-            ("ebcmax", false, false, Aggregation::Avg),
-            ("wins", false, false, Aggregation::Sum),
+        let (of_things, unsaid, happened) = (Nature::Described, Nature::Unsaid, Nature::Happened);
+        // A name, what the rows are, whether it has fractions.
+        for (name, nature, floating, expected) in [
+            ("taxa_juro", unsaid, false, Aggregation::Avg),
+            ("hoeveelheid_kg", unsaid, true, Aggregation::Sum),
+            ("energy_kwh", unsaid, true, Aggregation::Sum),
+            ("energy_kwh", of_things, true, Aggregation::Sum),
+            ("battery_capacity_kwh", of_things, true, Aggregation::Avg),
+            ("bedrag", unsaid, true, Aggregation::Sum),
+            ("shipping_cost", unsaid, true, Aggregation::Sum),
+            ("unit_cost", unsaid, true, Aggregation::Avg),
+            ("deposit_amount", of_things, true, Aggregation::Avg),
+            ("amount", of_things, true, Aggregation::Sum),
+            ("low_stock", unsaid, false, Aggregation::Avg),
+            ("minimal_quantity", unsaid, false, Aggregation::Avg),
+            ("maxcount", unsaid, false, Aggregation::Avg),
+            ("ebcmax", unsaid, false, Aggregation::Avg),
+            ("wins", unsaid, false, Aggregation::Sum),
+            ("minutes", happened, false, Aggregation::Sum),
+            ("minutes", unsaid, false, Aggregation::Avg),
+            ("hours_spent", unsaid, false, Aggregation::Sum),
+            ("hours_worked", of_things, false, Aggregation::Avg),
+            ("max_hours_worked", happened, false, Aggregation::Avg),
+            ("delay_minutes", happened, false, Aggregation::Avg),
+            ("duration_min", happened, true, Aggregation::Avg),
+            ("milliseconds", happened, false, Aggregation::Avg),
+            ("seats", happened, false, Aggregation::Avg),
         ] {
             let words: Vec<String> = in_words(name).split(' ').map(str::to_owned).collect();
-            assert_eq!(aggregation(&words, described, floating).0, expected, "{name}");
+            assert_eq!(aggregation(&words, nature, floating).0, expected, "{name}");
         }
     }
 }

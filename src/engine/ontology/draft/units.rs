@@ -162,6 +162,31 @@ fn of_name(words: &[String]) -> Option<&'static str> {
     pair().or_else(word).or_else(sign).or_else(after).or_else(end)
 }
 
+/// The words before the sign of a unit that ends a name and is not "%": "weight" of "weight in lbs".
+pub(super) fn without_unit(words: &[String]) -> Option<&[String]> {
+    unit(words, "").filter(|found| *found != "%")?;
+    let is_sign = |last: &String| {
+        WORDS.iter().any(|(names, _)| names.contains(&last.as_str()))
+            || SIGNS.iter().any(|(sign, _)| last == sign)
+            || AFTER.iter().any(|(sign, _, _)| last == sign)
+    };
+    let rest = match words {
+        [rest @ .., one, two] if PAIRS.iter().any(|(first, last, _)| one == first && two == last) => rest,
+        [rest @ .., last] if is_sign(last) => rest,
+        _ => return None,
+    };
+    let rest = match rest {
+        [rest @ .., word] if word == "in" => rest,
+        rest => rest,
+    };
+    (!rest.is_empty() && unit(rest, "").is_none()).then_some(rest)
+}
+
+/// Whether words end with what is measured in a unit: "body mass".
+pub(super) fn has_measure(words: &[String]) -> bool {
+    [WEIGHTS, LENGTHS, TIMES, TEMPERATURES].iter().any(|list| kinds::last_is(words, list))
+}
+
 /// Whether numbers in a unit are measured on each thing, as minutes and miles are; bytes, energy and money are added up.
 pub(super) fn is_measured(unit: &str) -> bool {
     !unit.ends_with("bytes") && !unit.ends_with("Wh") && !is_currency(unit)

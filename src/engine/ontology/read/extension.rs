@@ -28,12 +28,13 @@ const MODEL: [&str; 10] = [
     "refused_relationships",
 ];
 const DATASET: [&str; 5] = ["default_time_field", "label_field", "grain", "row_policy", "hidden"];
-const FIELD: [&str; 12] = [
+const FIELD: [&str; 13] = [
     "native_type",
     "nullable",
     "role",
     "default_aggregation",
     "unit",
+    "unit_field",
     "format",
     "enum",
     "index_values",
@@ -167,6 +168,7 @@ impl Extensions {
         field.nullable = walk.truth(&object, "nullable").or(field.nullable);
         field.default_aggregation = walk.one_of(&object, "default_aggregation", &AGGREGATIONS);
         field.unit = walk.word(&object, "unit");
+        field.unit_field = walk.word(&object, "unit_field");
         field.format = walk.word(&object, "format");
         field.is_enum = walk.truth(&object, "enum").unwrap_or_default();
         field.index_values = walk.truth(&object, "index_values").unwrap_or_default();

@@ -69,6 +69,7 @@ fn every_key_of_the_profile_is_read() {
     assert_eq!((opened.datatype, opened.is_time), (DataType::Date, true));
     let amount = o.field("claim_amount", "amount").unwrap();
     assert_eq!((amount.datatype, amount.default_aggregation), (DataType::Decimal, Some(Aggregation::Sum)));
+    assert_eq!((amount.unit.as_deref(), amount.unit_field.as_deref()), (Some("USD"), Some("kind")));
     let relationship = o.relationship("claim_amount_to_claim").unwrap();
     assert_eq!((relationship.cardinality, relationship.optional), (Cardinality::ManyToOne, false));
     assert_eq!((relationship.preferred, relationship.confidence), (true, Confidence::Verified));

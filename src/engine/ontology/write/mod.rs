@@ -110,6 +110,7 @@ impl Writer {
         put_some(&mut keys, "nullable", field.nullable);
         put_some(&mut keys, "default_aggregation", field.default_aggregation.map(|function| json!(function)));
         put_some(&mut keys, "unit", field.unit.as_deref());
+        put_some(&mut keys, "unit_field", field.unit_field.as_deref());
         put_some(&mut keys, "format", field.format.as_deref());
         put_true(&mut keys, "enum", field.is_enum);
         put_true(&mut keys, "index_values", field.index_values);

@@ -208,8 +208,11 @@ pub(super) fn retype(connection: &Connection, column: &str, kind: &str, places: 
     }
     let (noun, at) = places.of(&unfit.iter().map(|(row, _)| *row).collect::<Vec<_>>())?;
     let key = if noun == "line" { "line" } else { "row" };
-    let problems: Vec<_> =
-        unfit.iter().zip(&at).map(|((_, value), at)| json!({ key: at, "column": column, "value": value })).collect();
+    let problem = |((_, value), at): (&(u64, &str), &u64)| {
+        let what = format!("it is no {kind}");
+        json!({ key: at, "column": column, "value": value, "what": what })
+    };
+    let problems: Vec<_> = unfit.iter().zip(&at).map(problem).collect();
     let (first, value) = (at.first().copied().unwrap_or_default(), unfit.first().map_or("", |(_, value)| *value));
     let message = format!(
         "The file cannot be imported: {noun} {first}, column {column}: {value:?} is no {kind}.{}",

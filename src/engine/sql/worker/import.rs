@@ -9,7 +9,7 @@ use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::changes;
-use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
+use super::columns::{PROBLEMS, columns_of, csv, plain_names, reserved, type_of};
 use super::instance::{self, internal};
 use super::misread::{self, Misread};
 use super::places::Places;
@@ -194,7 +194,10 @@ struct Reject {
 
 /// The reader sets broken rows aside; here one is enough to refuse the file.
 fn no_rejects(connection: &Connection) -> Result<()> {
-    let rejects = rejects(connection).map_err(|cause| internal(&cause))?;
+    let mut rejects = rejects(connection).map_err(|cause| internal(&cause))?;
+    let least = if rejects.len() < PROBLEMS { "" } else { "at least " };
+    // Each surplus value of a line is one.
+    rejects.dedup_by_key(|reject| reject.line);
     let Some(first) = rejects.first() else { return Ok(()) };
     let Reject { line, index, column, what, value } = first;
     let place = column.as_ref().map_or_else(|| format!("column {index}"), |name| format!("column {name}"));
@@ -206,7 +209,11 @@ fn no_rejects(connection: &Connection) -> Result<()> {
         "field": "file", "line": line, "column": column.clone().map_or(json!(index), Into::into),
         "problems": problems.collect::<Vec<_>>(),
     });
-    let message = format!("The file cannot be imported: line {line}, {place}: {what}{said}.{}", more(rejects.len()));
+    let more = match rejects.len() - 1 {
+        0 => String::new(),
+        more => format!(" More lines that do not fit: {least}{more}."),
+    };
+    let message = format!("The file cannot be imported: line {line}, {place}: {what}{said}.{more}");
     Err(Error::new(Code::InvalidArgument, message).with(details))
 }
 

@@ -195,24 +195,22 @@ impl Work<'_> {
     /// Seven figures: values, distinct (estimated), least, greatest, mean, median, finite values.
     fn aggregates(&self, column: &str, class: Class, medians: bool) -> String {
         let finite = finite(class, column);
-        let text = |expression: String| format!("CAST({expression} {finite} AS VARCHAR)");
+        let text = |expression: String| format!("CAST({expression} AS VARCHAR)");
         let [least, greatest] = ["min", "max"].map(|which| match class {
             Class::Nested | Class::Binary | Class::Opaque => "CAST(NULL AS VARCHAR)".to_owned(),
             // The beginnings are ordered as the texts are.
             Class::Text => format!("{which}(left(CAST({column} AS VARCHAR), {}))", VALUE_CHARS + 1),
-            _ => text(format!("{which}({column})")),
+            _ => text(format!("{which}({finite})")),
         });
-        let mean = if class.is_number() { format!("avg({column}) {finite}") } else { "NULL".to_owned() };
+        let mean = if class.is_number() { format!("avg({finite})") } else { "NULL".to_owned() };
         let median = match median(class, column).filter(|_| self.has_medians()) {
             Some(exact) => text(exact),
             None if medians => estimated_median(class, column),
             None => "CAST(NULL AS VARCHAR)".into(),
         };
         let distinct = if class == Class::Opaque { "0".to_owned() } else { format!("approx_count_distinct({column})") };
-        format!(
-            "count({column}), {distinct}, {least}, {greatest}, CAST({mean} AS DOUBLE), {median}, {}",
-            if class == Class::Float { format!("count({column}) {finite}") } else { format!("count({column})") }
-        )
+        let values = if class == Class::Float { finite.as_str() } else { column };
+        format!("count({column}), {distinct}, {least}, {greatest}, CAST({mean} AS DOUBLE), {median}, count({values})")
     }
 
     /// The figures of a column, of all rows or of a sample of so many.
@@ -400,17 +398,10 @@ impl Work<'_> {
     }
 
     fn median(&self, found: &Found) -> duckdb::Result<Option<String>> {
-        let column = &found.sql;
-        let Some(median) = median(found.class, column).filter(|_| !self.has_medians()) else {
+        let Some(median) = median(found.class, &found.sql).filter(|_| !self.has_medians()) else {
             return Ok(found.profile.median.clone());
         };
-        let finite = if matches!(found.class, Class::Float | Class::Day) {
-            format!("isfinite({column})")
-        } else {
-            "true".into()
-        };
-        let sql = format!("SELECT CAST({median} AS VARCHAR) FROM {TABLE} WHERE {finite}");
-        self.one(&sql, |row| row.get(0))
+        self.one(&format!("SELECT CAST({median} AS VARCHAR) FROM {TABLE}"), |row| row.get(0))
     }
 
     /// Rows of the sample for frequent values, and those of them that have a value.

@@ -8,8 +8,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::{Console, Room, Slug};
+use crate::base::id::Id;
 use crate::model::error::Result;
-use crate::ops::audit_log::{Entries, ExportAudit, Format, ListAudit};
+use crate::model::user::User;
+use crate::ops::audit_log::{AuditEntry, Entries, ExportAudit, Format, ListAudit};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::export::{self, Ground};
@@ -56,6 +58,16 @@ impl Filters {
         }
     }
 
+    /// As the record has it: the principal of a member whose address was given, and outcomes in small letters.
+    fn recorded(mut self, people: &HashMap<String, String>) -> Self {
+        let who = self.principal.trim();
+        if let Some((principal, _)) = people.iter().find(|(_, email)| email.eq_ignore_ascii_case(who)) {
+            self.principal = principal.clone();
+        }
+        self.outcome = self.outcome.trim().to_lowercase();
+        self
+    }
+
     fn query(&self) -> String {
         let pairs = [
             ("since", &self.since),
@@ -84,6 +96,36 @@ impl Filters {
     }
 }
 
+/// Members' addresses by principal.
+async fn people(room: &Room<'_>) -> Result<HashMap<String, String>> {
+    let members = room.console.web.identity.members(room.caller.org).await?;
+    Ok(members.into_iter().map(|(user, _)| (format!("user:{}", user.id), user.email)).collect())
+}
+
+/// Adds who was a member when an entry was written, and left since: those alone whose role it says was changed.
+async fn add_who_left(room: &Room<'_>, entries: &[AuditEntry], people: &mut HashMap<String, String>) -> Result<()> {
+    for entry in entries.iter().filter(|entry| entry.outcome == "ok" && entry.action.starts_with("admin.role.")) {
+        for id in entry.target.split(' ').filter_map(|word| word.parse::<Id<User>>().ok()) {
+            let principal = format!("user:{id}");
+            if !people.contains_key(&principal)
+                && let Some(user) = room.console.web.identity.user(id).await?
+            {
+                people.insert(principal, user.email);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an entry is about, with the addresses of people behind their ids.
+fn told(target: &str, people: &HashMap<String, String>) -> String {
+    let word = |word: &str| match people.get(&format!("user:{word}")) {
+        Some(email) => format!("{word} ({email})"),
+        None => word.to_owned(),
+    };
+    target.split(' ').map(word).collect::<Vec<String>>().join(" ")
+}
+
 /// A day in a date field is its first moment; a whole moment is left as it is.
 fn moment(text: &str) -> Option<String> {
     match text.len() {
@@ -107,7 +149,9 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
     let filters = Filters::of(params);
     let cursor = params.get("cursor").map(str::to_owned);
-    let (found, problem) = match room.ask(filters.list(cursor)).await {
+    let mut people = people(room).await?;
+    let asked = filters.clone().recorded(&people);
+    let (found, problem) = match room.ask(asked.list(cursor)).await {
         Ok(found) => (found, String::new()),
         Err(error) if Room::is_correctable(&error) => {
             (Entries { entries: Vec::new(), next_cursor: None }, error.message)
@@ -115,14 +159,14 @@ async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
         Err(error) => return Err(error),
     };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let members = room.console.web.identity.members(room.caller.org).await?;
+    add_who_left(room, &found.entries, &mut people).await?;
     let page = AuditPage {
         frame: room.frame().await?,
         here: room.here(),
-        query: filters.query(),
+        query: asked.query(),
         filters,
         found,
-        people: members.into_iter().map(|(user, _)| (format!("user:{}", user.id), user.email)).collect(),
+        people,
         problem,
     };
     Ok(html::page(status, &page))
@@ -150,4 +194,20 @@ pub async fn export(State(console): State<Console>, door: Door, path: Slug, requ
     let ground = Ground::Browser(room.console.web.clone(), room.visit.person.clone());
     let file = export::file(room.console.gateway.clone(), room.caller.clone(), ground, op);
     file.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_known_by_their_addresses() {
+        let people = HashMap::from([("user:7".to_owned(), "ann@example.com".to_owned())]);
+        assert_eq!(told("remove_member 7 of 8", &people), "remove_member 7 (ann@example.com) of 8");
+        let typed = Filters { principal: " Ann@example.com".into(), outcome: "OK ".into(), ..Filters::default() };
+        let asked = typed.recorded(&people);
+        assert_eq!((asked.principal.as_str(), asked.outcome.as_str()), ("user:7", "ok"));
+        let token = Filters { principal: "token:x".into(), ..Filters::default() }.recorded(&people);
+        assert_eq!(token.principal, "token:x", "others are as they were typed");
+    }
 }

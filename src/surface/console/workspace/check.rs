@@ -82,11 +82,12 @@ impl Field {
     }
 }
 
-/// A value that does not fit.
+/// A value, or a row, that does not fit.
 struct Unfit {
     place: String,
     column: String,
     value: String,
+    what: String,
 }
 
 /// What is asked of files.
@@ -161,6 +162,8 @@ struct CheckPage {
     found: Option<Reply>,
     problem: String,
     unfit: Vec<Unfit>,
+    /// Nothing that the page asks for would let the files be imported.
+    is_lost: bool,
     /// Columns that the page has no fields for.
     more: usize,
 }
@@ -237,14 +240,16 @@ async fn looked(room: &Room<'_>, asked: &Asked) -> Result<Response> {
     let files = files(room, asked).await?;
     match room.ask(asked.check()?).await {
         Ok(found) => {
-            let columns = found.columns.len();
+            let sheets = found.says_sheets();
+            let hints = found.hints.into_iter().map(|hint| hint.says);
             let made = Made {
                 name: found.name,
                 href: String::new(),
                 r#type: found.r#type.name(),
                 rows: found.row_count,
-                columns,
-                hints: found.hints.into_iter().map(|hint| hint.says).chain(found.skipped).collect(),
+                columns: found.columns.len(),
+                published: false,
+                hints: sheets.into_iter().chain(hints).chain(found.skipped).collect(),
             };
             let exists = found.exists.map(|_| made.name.clone());
             json(StatusCode::OK, &Outcome { found: Some(made), exists, same: found.same_files, ..Outcome::default() })
@@ -272,11 +277,13 @@ async fn files(room: &Room<'_>, asked: &Asked) -> Result<String> {
 }
 
 async fn page(room: &Room<'_>, files: String, mut asked: Asked, found: Result<Reply>) -> Result<Response> {
-    let (mut problem, mut unfit, mut more) = (String::new(), vec![], 0);
+    let (mut problem, mut unfit, mut more, mut is_lost) = (String::new(), vec![], 0, false);
     let found = match found {
         Ok(found) => Some(found),
         Err(error) if error.code == Code::InvalidArgument || error.code == Code::LimitExceeded => {
             unfit = self::unfit(&error);
+            let is_of_file = error.details.get("field").is_some_and(|field| field == "file");
+            is_lost = is_of_file && asked.fields.is_empty() && asked.if_exists != "append";
             problem = error.message;
             None
         }
@@ -286,7 +293,8 @@ async fn page(room: &Room<'_>, files: String, mut asked: Asked, found: Result<Re
         if asked.name.is_empty() {
             asked.name.clone_from(&found.name);
         }
-        if asked.fields.is_empty() {
+        // The columns of several sheets are imported as they are.
+        if asked.fields.is_empty() && found.sheets.is_empty() {
             more = found.columns.len().saturating_sub(COLUMNS);
             asked.fields = found.columns.iter().take(COLUMNS).cloned().map(Field::found).collect();
         }
@@ -305,7 +313,8 @@ async fn page(room: &Room<'_>, files: String, mut asked: Asked, found: Result<Re
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let frame = room.frame_below("").await?;
-    let page = CheckPage { frame, here: room.here(), csrf: room.csrf(), files, asked, found, problem, unfit, more };
+    let (here, csrf) = (room.here(), room.csrf());
+    let page = CheckPage { frame, here, csrf, files, asked, found, problem, unfit, is_lost, more };
     Ok(html::page(status, &page))
 }
 
@@ -324,6 +333,7 @@ fn unfit(error: &Error) -> Vec<Unfit> {
         },
         column: text(problem.get("column")),
         value: text(problem.get("value")),
+        what: text(problem.get("what")),
     };
     error.details.get("problems").and_then(Value::as_array).map(|all| all.iter().map(one).collect()).unwrap_or_default()
 }

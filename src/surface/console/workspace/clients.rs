@@ -42,7 +42,10 @@ struct ClientsPage {
     grants: Grants,
     blocked: Vec<BlockedClient>,
     tokens: Vec<Token>,
-    scopes: [(&'static str, &'static str); 4],
+    label: String,
+    /// The scopes of a token, in words, and whether each is ticked.
+    scopes: [(&'static str, &'static str, bool); 4],
+    days: String,
     /// A token that has just been made, shown this once.
     made: Option<Created>,
     problem: String,
@@ -64,7 +67,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Err(response) => return response,
     };
     let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    page(&room, cursor, None, "").await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor, None, "", None).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 /// `POST`.
@@ -77,7 +80,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         ControlFlow::Continue(shown) => shown,
         ControlFlow::Break(response) => return response,
     };
-    page(&room, None, made, &problem).await.unwrap_or_else(|error| room.refusal(&error))
+    let sent = Some(&params).filter(|params| made.is_none() && params.get("do") == Some("create"));
+    page(&room, None, made, &problem, sent).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {
@@ -108,7 +112,16 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {
     }
 }
 
-async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Created>, problem: &str) -> Result<Response> {
+/// The page; of a token that was not made, what was `sent` stays in the form.
+async fn page(
+    room: &Room<'_>,
+    cursor: Option<String>,
+    made: Option<Created>,
+    problem: &str,
+    sent: Option<&Params>,
+) -> Result<Response> {
+    let typed = |name: &str| sent.and_then(|sent| sent.get(name)).unwrap_or_default().to_owned();
+    let is_ticked = |name: &str| sent.is_some_and(|sent| sent.all("scope").any(|scope| scope == name));
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ClientsPage {
         frame: room.frame().await?,
@@ -118,7 +131,9 @@ async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Created>, pr
         grants: room.ask(ListGrants { cursor }).await?,
         blocked: room.ask(ListBlockedClients {}).await?.blocked_clients,
         tokens: room.ask(ListTokens {}).await?.tokens,
-        scopes: SCOPES.map(|(scope, meaning)| (scope.name(), meaning)),
+        label: typed("label"),
+        scopes: SCOPES.map(|(scope, meaning)| (scope.name(), meaning, is_ticked(scope.name()))),
+        days: if sent.is_some() { typed("expires_in_days") } else { "90".to_owned() },
         made,
         problem: problem.to_owned(),
     };

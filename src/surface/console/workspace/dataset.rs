@@ -56,6 +56,7 @@ impl Head {
         let all = [
             ("", "About", true),
             ("/rows", "Rows", is_table && may_query),
+            ("/texts", "Texts", !is_table),
             // Figures are of what the service holds itself.
             ("/profile", "Figures", is_table && schema.source.is_none()),
         ];

@@ -1,5 +1,5 @@
 //! `/w/{slug}/documents/{id}`: the text of a document, where an answer that rests on it leads. With `?chunk=` it opens where
-//! that passage is, which is marked; a long text is read part by part (`?part=`).
+//! that passage is, which is marked; a long text is read part by part (`?part=`). Who may, removes it there.
 
 use std::ops::Range;
 
@@ -8,9 +8,14 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug};
+use super::{Console, Room, Slug, parsed};
+use crate::base::id::Id;
+use crate::model::access::Action;
+use crate::model::document::Document;
 use crate::model::error::{Error, Result};
+use crate::ops::delete_document::DeleteDocument;
 use crate::ops::get_document::{GetDocument, Mark, Passage, Reply};
+use crate::surface::browser::return_to;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
@@ -24,6 +29,8 @@ struct DocumentPage {
     frame: Frame,
     title: String,
     here: String,
+    csrf: String,
+    may_delete: bool,
     document: Reply,
     pieces: Vec<Piece>,
     has_headings: bool,
@@ -47,11 +54,16 @@ enum Piece {
     },
 }
 
+/// The document that the address names; an id that is none is a document that is not there.
+fn id(path: &Slug) -> Result<Id<Document>> {
+    path.get("id").and_then(|id| id.parse().ok()).ok_or_else(Error::document_not_found)
+}
+
 /// `GET`.
 pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let params = Params::parse(request.uri().query().unwrap_or("")).unwrap_or_default();
     let number = |name: &str| params.get(name).and_then(|number| number.parse().ok());
-    let wanted = path.get("id").and_then(|id| id.parse().ok()).map(|id| {
+    let wanted = id(&path).map(|id| {
         let chunk = number("chunk");
         GetDocument { chunk, part: number("part").filter(|_| chunk.is_none()), ..GetDocument::of(id) }
     });
@@ -59,8 +71,26 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    let page = async { page(&room, wanted.ok_or_else(Error::document_not_found)?).await };
+    let page = async { page(&room, wanted?).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`: its removal.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let id = id(&path);
+    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let removed = async { remove(&room, id?, &params).await };
+    removed.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn remove(room: &Room<'_>, document_id: Id<Document>, params: &Params) -> Result<Response> {
+    let dataset_id = parsed(params, "dataset_id")?;
+    room.ask(DeleteDocument { dataset_id, document_id }).await?;
+    let texts = format!("/w/{}/datasets/{dataset_id}/texts", room.membership.org.slug);
+    Ok(html::see_other(&format!("{texts}?{}", return_to::DONE)))
 }
 
 async fn page(room: &Room<'_>, wanted: GetDocument) -> Result<Response> {
@@ -68,8 +98,17 @@ async fn page(room: &Room<'_>, wanted: GetDocument) -> Result<Response> {
     let title = if document.title.is_empty() { &document.source_file } else { &document.title }.clone();
     let pieces = pieces(&document);
     let has_headings = pieces.iter().any(|piece| matches!(piece, Piece::Heading { .. }));
-    let (frame, here) = (room.frame().await?, room.here());
-    Ok(html::page(StatusCode::OK, &DocumentPage { frame, title, here, document, pieces, has_headings }))
+    let page = DocumentPage {
+        frame: room.frame_below("").await?,
+        title,
+        here: room.here(),
+        csrf: room.csrf(),
+        may_delete: room.caller.rights.allow(Action::DeleteDatasets),
+        document,
+        pieces,
+        has_headings,
+    };
+    Ok(html::page(StatusCode::OK, &page))
 }
 
 /// The part's text between its headings and pages.

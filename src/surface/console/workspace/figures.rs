@@ -76,6 +76,22 @@ fn percent(share: &f64) -> String {
     }
 }
 
+/// A mean or median to four places, or as many digits of what is below 1, without zeros at its end.
+fn figure(number: &f64) -> String {
+    let places = if *number == 0.0 { 0.0 } else { 3.0 - number.abs().log10().floor() };
+    let places = places.clamp(4.0, 15.0) as usize;
+    let text = format!("{number:.places$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A median, which may be a time.
+fn median(text: &str) -> String {
+    match text.parse() {
+        Ok(number) if text.contains('.') => figure(&number),
+        _ => text.to_owned(),
+    }
+}
+
 /// A mark before a figure that is an estimate.
 fn about(column: &ColumnProfile, figure: Figure) -> &'static str {
     if column.approximate.contains(&figure) { "≈ " } else { "" }
@@ -125,6 +141,19 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>) 
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn means_and_medians_end_where_they_say_nothing_more() {
+        for (number, text) in [(100.5, "100.5"), (100.0, "100"), (0.0, "0"), (20.183_999_999_999_997, "20.184")] {
+            assert_eq!(super::figure(&number), text);
+            assert_eq!(super::median(&format!("{number:?}")), text);
+        }
+        assert_eq!(super::figure(&-0.000_012_344_9), "-0.00001234");
+        assert_eq!(super::figure(&(1.0 / 3.0)), "0.3333");
+        for same in ["2013", "9007199254740993", "2013-07-01 12:00:00.5"] {
+            assert_eq!(super::median(same), same);
+        }
+    }
+
     #[test]
     fn percents_do_not_round_something_to_nothing() {
         for (share, text) in [

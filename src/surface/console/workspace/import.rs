@@ -28,6 +28,8 @@ pub(super) struct Made {
     pub(super) r#type: &'static str,
     pub(super) rows: i64,
     pub(super) columns: usize,
+    /// Whether AI clients see it.
+    pub(super) published: bool,
     /// What could be corrected of its columns, and what of its files is not in it, in sentences.
     pub(super) hints: Vec<String>,
 }
@@ -42,6 +44,7 @@ impl Made {
             r#type: reply.r#type.name(),
             rows: reply.row_count,
             columns: reply.columns.len(),
+            published: reply.published,
             hints: reply.hints.iter().map(|hint| &hint.says).chain(&reply.skipped).cloned().collect(),
         };
         let also = reply.also.iter().map(|sheet| Self {
@@ -50,6 +53,7 @@ impl Made {
             r#type: reply.r#type.name(),
             rows: sheet.row_count,
             columns: sheet.columns,
+            published: sheet.published,
             hints: sheet.hints.iter().map(|hint| hint.says.clone()).collect(),
         });
         std::iter::once(first).chain(also).collect()

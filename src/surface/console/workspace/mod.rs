@@ -21,6 +21,7 @@ pub mod rows;
 pub mod settings;
 pub mod sources;
 mod table;
+pub mod texts;
 pub mod uploads;
 
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ use crate::gateway::{Gateway, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::Membership;
+use crate::surface::browser::return_to;
 use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::form::{FormError, Params, Size};
@@ -167,7 +169,8 @@ impl<'a> Room<'a> {
 
     /// Asks the gateway.
     async fn ask<O: Operation>(&self, op: O) -> Result<O::Reply> {
-        Ok(self.console.gateway.call(&self.caller, op, Via::new("console.call")).await?.reply)
+        let asked = self.console.gateway.call(&self.caller, op, Via::new("console.call")).await;
+        Ok(asked.map_err(|error| Error { message: html::plainly(&error.message), ..error })?.reply)
     }
 
     async fn frame(&self) -> Result<Frame> {
@@ -203,8 +206,7 @@ impl<'a> Room<'a> {
     /// What a person sees of a refusal: a way to confirm who they are when that is all that is missing.
     fn refusal(&self, error: &Error) -> Response {
         if error.code == Code::InsufficientUserAuthentication {
-            let back: String = url::form_urlencoded::byte_serialize(self.here().as_bytes()).collect();
-            return html::see_other(&format!("/login/confirm?return_to={back}"));
+            return html::see_other(&return_to::with(return_to::CONFIRM, &self.visit.returning(self.here())));
         }
         html::failure(error)
     }
@@ -212,7 +214,7 @@ impl<'a> Room<'a> {
     /// What follows a form: what the page shows this one time, and what was wrong; or an answer that is not the page.
     fn settle<T>(&self, changed: Result<Option<T>>) -> ControlFlow<Response, (Option<T>, String)> {
         match changed {
-            Ok(None) => ControlFlow::Break(html::see_other(&self.here())),
+            Ok(None) => ControlFlow::Break(html::see_other(&format!("{}?{}", self.here(), return_to::DONE))),
             Ok(once) => ControlFlow::Continue((once, String::new())),
             Err(error) if Self::is_correctable(&error) => ControlFlow::Continue((None, error.message)),
             Err(error) => ControlFlow::Break(self.refusal(&error)),

@@ -5,17 +5,20 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug, check, demo, import};
+use super::{Console, Room, Slug, check, demo, import, ontologies};
 use crate::model::access::{Action, Role};
 use crate::model::error::Result;
 use crate::ops::grants::ListGrants;
-use crate::ops::list_datasets::{ListDatasets, Reply};
+use crate::ops::list_datasets::{ListDatasets, Listed, Reply};
 use crate::ops::tokens::{ListTokens, Token};
 use crate::ops::uploads::{ListUploads, Shown};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
 use crate::surface::html;
+
+/// Datasets that are looked through without a search.
+const FEW: usize = 20;
 
 /// How far a workspace is on its way to the first answer in a client.
 struct Steps {
@@ -42,6 +45,9 @@ struct OverviewPage {
     found: Reply,
     /// The page before was the first.
     later: bool,
+    /// What the datasets that are shown say; empty for all.
+    text: String,
+    is_long: bool,
     steps: Steps,
     may_write: bool,
     /// Files that are under way, or wait to be imported.
@@ -62,14 +68,17 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    page(&room, cursor).await.unwrap_or_else(|error| room.refusal(&error))
+    let params = Params::parse(&query).unwrap_or_default();
+    let cursor = params.get("cursor").map(str::to_owned);
+    let text = params.get("text").unwrap_or("").trim().to_owned();
+    page(&room, cursor, text).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
+async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<Response> {
     let org = &room.membership.org;
     let later = cursor.is_some();
     let found = room.ask(ListDatasets { cursor }).await?;
+    let is_long = later || found.next_cursor.is_some() || found.datasets.len() > FEW;
     let may_write = room.caller.rights.allow(Action::WriteDatasets);
     let waiting = if may_write { room.ask(ListUploads {}).await?.uploads } else { vec![] };
     let page = OverviewPage {
@@ -79,8 +88,10 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
         open: org.connectivity_enabled,
         address: room.console.web.config.url(&format!("/t/{}/mcp", org.slug)),
         steps: steps(room, &found, later).await?,
-        found,
+        found: if text.is_empty() { found } else { those_that_say(room, &text).await? },
         later,
+        text,
+        is_long,
         may_write,
         waiting,
         upload_csrf: room.csrf_at(import::PAGE),
@@ -93,11 +104,21 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
     Ok(if page.may_write { html::page_with_requests(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
 }
 
+/// The datasets that say a text in their name, title or description, in small letters or large.
+async fn those_that_say(room: &Room<'_>, text: &str) -> Result<Reply> {
+    let text = text.to_lowercase();
+    let says = |dataset: &Listed| {
+        [&dataset.name, &dataset.title, &dataset.description].iter().any(|own| own.to_lowercase().contains(&text))
+    };
+    let mut datasets = ontologies::datasets(room).await?;
+    let any_published = datasets.iter().any(|dataset| dataset.published);
+    datasets.retain(says);
+    Ok(Reply { count: datasets.len(), datasets, any_published, next_cursor: None, note: None })
+}
+
 async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
-    // What is on other pages is not looked for.
-    let is_large = later || found.next_cursor.is_some();
-    let has_data = is_large || !found.datasets.is_empty();
-    let is_published = is_large || found.datasets.iter().any(|dataset| dataset.published);
+    let has_data = later || !found.datasets.is_empty();
+    let is_published = found.any_published;
     let is_connected = has_data && is_published && is_connected(room).await?;
     Ok(Steps { has_data, is_published, is_connected })
 }

@@ -100,7 +100,7 @@ impl Check<'_> {
     }
 
     /// Whether the answer is nothing but the rows that the question is about.
-    fn lists_itself(&self) -> bool {
+    pub(super) fn lists_itself(&self) -> bool {
         let plan = self.account.plan;
         let own = |field: &FieldRef| {
             self.account.resolver.position(&field.dataset) == Some(self.account.anchor)

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::super::resolve::Resolver;
-use crate::model::ontology::Aggregation;
+use crate::model::ontology::{Aggregation, in_words};
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{
-    Bound, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order, Plan,
-    Shown, TimeFilter, Value, Window,
+    Bound, By, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order,
+    Plan, Shown, TimeFilter, Value, Window,
 };
 
 /// See the module. Positions are those in the ontology.
@@ -43,6 +43,8 @@ pub(super) struct Held<'p> {
     pub is_in_days: bool,
     pub is_over: bool,
     pub is_ordered: bool,
+    /// Whether rows are in the order of a time, or an extreme is one of a time.
+    pub is_by_time: bool,
     pub is_compared: bool,
     pub is_null: bool,
     /// Datasets of which there must be a row, or none.
@@ -77,8 +79,13 @@ impl<'p> Held<'p> {
             };
             held.bound(*op, number);
         }
-        for Order { by: _, descending: _ } in order {
+        for Order { by: key, descending: _ } in order {
             held.is_ordered = true;
+            let column = match key {
+                By::Dimension(at) => dimensions.get(*at),
+                By::Measure(_) | By::Difference(_) | By::Change(_) => None,
+            };
+            held.is_by_time |= column.is_some_and(|dimension| is_time(&dimension.field, by));
         }
         if let Some(limit @ Limit { rows, per: _, with_ties: _, skip }) = limit {
             held.numbers.extend([f64::from(*rows), f64::from(*skip) + 1.0]);
@@ -153,6 +160,7 @@ impl<'p> Held<'p> {
             }
             Value::Aggregate { function, field } => {
                 self.functions.push(*function);
+                self.is_by_time |= matches!(function, Aggregation::Max | Aggregation::Min) && is_time(field, by);
                 self.field(field, by);
             }
             Value::Ratio { numerator, denominator } => {
@@ -292,4 +300,11 @@ impl<'p> Held<'p> {
         segments[at].datasets.iter().for_each(|dataset| self.dataset(dataset, by));
         self.expression(&segments[at].expression, by, 0);
     }
+}
+
+/// Whether a field is a time, or the number of a year.
+fn is_time(field: &FieldRef, by: &Resolver<'_>) -> bool {
+    by.ontology.field(&field.dataset, &field.field).is_some_and(|own| {
+        own.datatype.is_calendar() || in_words(&own.name).to_lowercase().split(' ').any(|word| word == "year")
+    })
 }

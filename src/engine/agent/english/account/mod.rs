@@ -10,6 +10,7 @@
 mod asked;
 mod held;
 mod more;
+mod relates;
 mod said;
 mod sense;
 mod sketch_parts;

@@ -232,7 +232,9 @@ impl Check<'_> {
                 let op = if word == "least" { Comparator::AtLeast } else { Comparator::AtMost };
                 is_bound(&[op]) || !held.existing.is_empty() || !held.windows.is_empty()
             }
+            "most" | "least" if matches!(self.at(at + 1), "recent" | "recently") => held.is_by_time,
             "most" | "least" | "fewest" => extreme() || held.is_part,
+            _ if vocabulary::superlative(word).is_some_and(|(_, hints)| hints == ["@time"]) => held.is_by_time,
             _ if vocabulary::superlative(word).is_some() => extreme(),
             "more" | "over" | "above" | "exceeding" | "exceeds" | "less" | "fewer" | "under" | "below" => {
                 self.directed(at, !matches!(word, "less" | "fewer" | "under" | "below"))

@@ -6,6 +6,7 @@ use super::super::resolve::Target;
 use super::super::sketch::{Noun, Quantity};
 use super::Check;
 use crate::engine::agent::english::lexicon::words;
+use crate::engine::ontology::graph::Steps;
 use crate::model::ontology::Aggregation;
 use crate::model::plan::{By, Comparator, Condition, FieldRef, Literal, Value};
 
@@ -18,9 +19,11 @@ impl Check<'_> {
         self.known()
             .or_else(|| self.numbers())
             .or_else(|| self.verbs())
+            .or_else(|| self.relates_nothing())
             .or_else(|| self.total())
             .or_else(|| self.who_does())
             .or_else(|| self.per())
+            .or_else(|| self.always_one())
     }
 
     /// The fields whose value the question says, with the texts.
@@ -126,5 +129,49 @@ impl Check<'_> {
             || self.account.sketch.groups.iter().any(|group| group.each || group.per);
         let by_time = self.account.plan.order.iter().any(|order| matches!(order.by, By::Measure(_)));
         (!said && by_time && limit.rows > 0).then(|| "in which".into())
+    }
+
+    /// "number of titles by loan id", where each loan is of one title: 1 in every row, which nobody asks for.
+    fn always_one(&self) -> Option<String> {
+        let resolver = self.account.resolver;
+        let ontology = resolver.ontology;
+        let counted = self.account.plan.measures.iter().filter_map(|measure| match &measure.value {
+            Value::Count(name) => resolver.position(name),
+            Value::Metric(name) => {
+                let at = ontology.metrics.iter().position(|metric| metric.name.eq_ignore_ascii_case(name))?;
+                (0..ontology.datasets.len()).find(|dataset| resolver.counts(at, *dataset))
+            }
+            _ => None,
+        });
+        let mut pairs = counted.flat_map(|of| self.fields().map(move |field| (of, field)));
+        let row = pairs.find_map(|(of, field)| {
+            let row = resolver.position(&field.dataset).filter(|row| self.is_row_each(*row, &field.via))?;
+            let way = resolver.graph.way(of, row, &field.via, Steps::Any).ok()?;
+            let one = way.iter().any(|step| step.to_many) && way.iter().all(|step| !step.shares);
+            one.then_some(row)
+        })?;
+        let said = self.account.sketch.nouns.iter().zip(self.account.found).find_map(|(noun, found)| {
+            let of = resolver.dataset_of(&found.as_ref()?.target);
+            (of == Some(row)).then(|| noun.text.clone())
+        });
+        said.or_else(|| Some(resolver.entity_words(row)))
+    }
+
+    /// Whether the answer has a row for each row of a dataset: all of a key of it is shown.
+    fn is_row_each(&self, dataset: usize, via: &[String]) -> bool {
+        let Some(entity) = self.account.resolver.ontology.datasets.get(dataset) else { return false };
+        let shown = |column: &String| {
+            self.account.plan.dimensions.iter().any(|dimension| {
+                let own = entity.field(&dimension.field.field).filter(|_| {
+                    let same = dimension.field.dataset.eq_ignore_ascii_case(&entity.name) && dimension.field.via == via;
+                    same && dimension.grain.is_none() && dimension.bucket.is_none()
+                });
+                own.is_some_and(|own| {
+                    own.name.eq_ignore_ascii_case(column) || own.expression.eq_ignore_ascii_case(column)
+                })
+            })
+        };
+        let is_shown = |key: &Vec<String>| !key.is_empty() && key.iter().all(shown);
+        is_shown(&entity.primary_key) || entity.unique_keys.iter().any(is_shown)
     }
 }

@@ -4,13 +4,7 @@ use super::super::resolve::Target;
 use super::super::sketch::Noun;
 use super::super::vocabulary;
 use super::{Account, Check};
-use crate::engine::agent::english::lexicon::{Entry, Sense};
-
-/// What was done, where it does not end in "ed".
-const DONE: &[&str] = &[
-    "sold", "bought", "made", "got", "took", "taken", "flew", "flown", "ran", "held", "left", "brought", "gave",
-    "given", "wrote", "written", "went", "came", "built", "paid", "spent", "sent", "kept",
-];
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 
 impl Check<'_> {
     /// "Ada rented how many films", "the supplier that sold the most": what was done is no thing that there is a row for
@@ -20,9 +14,8 @@ impl Check<'_> {
         let shown = sketch.subject.iter().chain(&sketch.columns).filter_map(|noun| sketch.nouns.get(*noun));
         let is_verb = |noun: &&Noun| {
             let first = noun.norm.split(' ').next().unwrap_or_default();
-            let done = first.ends_with("ed") || DONE.contains(&first);
             let rest = noun.norm.split(' ').all(vocabulary::is_ordinary);
-            done && rest && noun.of.is_none()
+            words::is_past(first) && rest && noun.of.is_none()
         };
         let anchored = |noun: &&Noun| {
             let at = sketch.nouns.iter().position(|known| known == *noun);

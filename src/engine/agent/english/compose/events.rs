@@ -1,7 +1,7 @@
 //! Things that have no time themselves, asked for in one: "how many vans did Lund use in May" are those with a trip
 //! then, and with one of Lund's.
 
-use crate::engine::ontology::graph::NoWay;
+use crate::engine::ontology::graph::{NoWay, Step};
 
 use super::super::resolve::spoken;
 use super::*;
@@ -11,13 +11,13 @@ impl Builder<'_> {
     /// question that are read with it: none where more than one kind of thing may have happened to it.
     pub(super) fn took_part(&mut self) -> Result<Vec<usize>, Fault> {
         let conds = &self.sketch.conds;
-        let timed = |cond: &Cond| {
-            matches!(
-                cond,
-                Cond::Window { field: None, negated: false, .. }
-                    | Cond::Days { field: None, negated: false, .. }
-                    | Cond::Hours { field: None, negated: false, .. }
-            )
+        let deed = self.deed();
+        let timed = |cond: &Cond| match cond {
+            Cond::Window { field: Some(noun), negated: false, .. } => deed.is_some_and(|(done, _)| done == *noun),
+            Cond::Window { field: None, negated, .. }
+            | Cond::Days { field: None, negated, .. }
+            | Cond::Hours { field: None, negated, .. } => !negated,
+            _ => false,
         };
         let counted = |quantity: &Quantity| match quantity {
             Quantity::Count(noun) => {
@@ -32,10 +32,16 @@ impl Builder<'_> {
             && !self.sketch.comparing
             && self.sketch.display.is_none()
             && !conds.iter().any(|cond| matches!(cond, Cond::Measured { .. } | Cond::Exists { .. }));
-        if !plain || !conds.iter().any(timed) || self.has_own_time() {
+        if let (false, Some((_, event))) = (plain, deed)
+            && let Some(other) = conds.iter().find(|cond| !timed(cond) && self.is_of(cond, event)).and_then(spoken)
+        {
+            let text = &self.sketch.nouns[other].text;
+            return cannot(format!("Is “{text}” said of what was done at that time? Ask for one of them alone."));
+        }
+        if !plain || !conds.iter().any(timed) || deed.is_none() && self.has_own_time() {
             return Ok(Vec::new());
         }
-        let Some(event) = self.event() else { return Ok(Vec::new()) };
+        let Some(event) = deed.map(|(_, event)| event).or_else(|| self.event()) else { return Ok(Vec::new()) };
         let mut at = Vec::new();
         for (position, cond) in conds.iter().enumerate() {
             if timed(cond) || self.is_of(cond, event) {
@@ -83,6 +89,22 @@ impl Builder<'_> {
         metrics.filter(|metric| counts(&metric.expression) == Some(true)).map(|metric| metric.name.clone()).next()
     }
 
+    /// The date at which something was done with the rows, where one is named, and its dataset: that of the loans in
+    /// "members who borrowed Dune in May".
+    fn deed(&self) -> Option<(NounAt, usize)> {
+        self.sketch.conds.iter().find_map(|cond| {
+            let Cond::Window { field: Some(noun), negated: false, .. } = cond else { return None };
+            let found = self.found.get(*noun)?.as_ref()?;
+            let known =
+                self.sketch.nouns.get(*noun).filter(|known| known.holder.is_none() && known.inside.is_none())?;
+            let to = self.resolver.dataset_of(&found.target).filter(|to| *to != self.anchor)?;
+            let graph = self.resolver.graph;
+            let done = graph.way(to, self.anchor, &[], Steps::ToOne).is_ok()
+                && graph.way(self.anchor, to, &found.via, Steps::ToOne).is_err();
+            (done && known.want == Want::Time).then_some((*noun, to))
+        })
+    }
+
     /// Whether the rows that are asked for, or what each of them belongs to, have a time.
     fn has_own_time(&self) -> bool {
         self.resolver.graph.upward(self.anchor).iter().any(|(at, _)| {
@@ -122,13 +144,16 @@ impl Builder<'_> {
 
     /// Whether a condition is on what happened, and not on the thing itself.
     fn is_of(&self, cond: &Cond, event: usize) -> bool {
+        let passes = |step: &Step| step.to == event;
         let of = |noun: NounAt| -> Option<bool> {
             let known = &self.sketch.nouns[noun];
             let found = self.found.get(noun)?.as_ref()?;
             let to = self.resolver.dataset_of(&found.target)?;
             let graph = self.resolver.graph;
             let own = graph.way(self.anchor, to, &found.via, Steps::ToOne).is_ok();
-            let met = graph.way(event, to, &found.via, Steps::ToOne).is_ok();
+            let met = graph.way(event, to, &found.via, Steps::ToOne).is_ok()
+                || self.deed().is_some()
+                    && graph.way(self.anchor, to, &found.via, Steps::Any).is_ok_and(|way| way.iter().any(passes));
             Some(!own && met && known.holder.is_none() && known.inside.is_none())
         };
         spoken(cond).and_then(of).unwrap_or(false)

@@ -244,12 +244,18 @@ impl Builder<'_> {
     pub(super) fn rank_by(&mut self, rank: &Rank, quantity: &Quantity) -> Result<By, Fault> {
         if let Quantity::Plain(noun) = quantity {
             let found = self.found(*noun)?.clone();
+            let subject = self
+                .sketch
+                .subject
+                .and_then(|subject| self.found.get(subject)?.as_ref())
+                .and_then(|found| self.resolver.dataset_of(&found.target));
+            if let (Target::Metric(metric), Some(d), None) = (&found.target, subject, rank.judged)
+                && let Some(field) = self.keyless_amount(*metric, *noun, d)
+            {
+                self.plan.subject = Some(self.entity(d)?.name.clone());
+                return Ok(By::Dimension(self.add_dimension(Dimension::of(field))));
+            }
             if let Target::Field(d, f) = found.target {
-                let subject = self
-                    .sketch
-                    .subject
-                    .and_then(|subject| self.found.get(subject)?.as_ref())
-                    .and_then(|found| self.resolver.dataset_of(&found.target));
                 if subject == Some(d) {
                     let reference = self.reference(d, f, &found.via)?;
                     self.plan.subject = Some(self.entity(d)?.name.clone());
@@ -280,6 +286,20 @@ impl Builder<'_> {
             self.plan.measures.push(measure);
             self.plan.measures.len() - 1
         })))
+    }
+
+    /// The field that a metric adds up or averages, where it is one of the ranked rows themselves and these have no
+    /// key: rows that share a name are ranked each by itself, not by their total.
+    fn keyless_amount(&self, metric: usize, noun: NounAt, dataset: usize) -> Option<FieldRef> {
+        let entity = self.entity(dataset).ok()?;
+        let metric = self.resolver.ontology.metrics.get(metric)?;
+        let (function, of, field) = single(&metric.expression)?;
+        let field = entity.field(&field)?;
+        let own = of.eq_ignore_ascii_case(&entity.name) && matches!(function.as_str(), "sum" | "avg");
+        let keyless = entity.primary_key.is_empty() && entity.unique_keys.is_empty();
+        let said = self.sketch.nouns.get(noun)?.norm.split(' ').any(|word| vocabulary::aggregate(word).is_some());
+        let alone = self.plan.measures.is_empty() && metric.filters.is_empty();
+        (own && keyless && alone && !said).then(|| FieldRef::new(&entity.name, &field.name))
     }
 
     /// Positions of the dimensions for each of which a ranking is made.

@@ -228,6 +228,11 @@ impl Builder<'_> {
             }
             if matches!(display, Display::Change | Display::ChangePercent) && self.plan.time.is_some() {
                 let window = self.plan.time.as_ref().map(|time| time.window.clone()).unwrap_or_default();
+                // "from August to September" says both times, and no time that is held against the one before.
+                let phrase = window.phrase.as_deref().unwrap_or_default();
+                if ["from ", "between "].iter().any(|word| phrase.to_lowercase().starts_with(word)) {
+                    return cannot(format!("Which two times does the change {phrase} hold against each other?"));
+                }
                 if let Some(other) = CompareWith::PreviousPeriod.beside(&window) {
                     self.plan.comparison = Some(Comparison { with: other, align: None });
                     return Ok(());

@@ -1,7 +1,7 @@
 //! Questions that go on from the one before: "and by carrier?", "only July", "what about 2014", "top 5 instead".
 
 use crate::model::ontology::Ontology;
-use crate::model::plan::{By, Condition, Dimension, FieldRef, Limit, Order, Plan, Value};
+use crate::model::plan::{By, Comparator, Condition, Dimension, FieldRef, Limit, Order, Plan, Value};
 
 use super::super::compose::{Builder, Fault};
 use super::super::items::{Item, Kind};
@@ -145,8 +145,14 @@ fn inner(value: &Value) -> Option<&Value> {
     }
 }
 
-/// The plan before with what a fragment changes.
-pub(in super::super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<Plan, Fault> {
+/// Whether a question that goes on takes away from the answer before, so that what was asked for holds still: "only
+/// urgent ones", "those without a phone".
+pub(in super::super) fn narrows(items: &[Item]) -> bool {
+    items.iter().any(|item| item.any(&["only", "just", "those", "these", "them", "without"]))
+}
+
+/// The plan before with what a fragment changes, on top of what is there or in its place.
+pub(in super::super) fn merge(builder: &mut Builder, before: &Plan, more: bool, narrows: bool) -> Result<Plan, Fault> {
     let sketch = builder.sketch;
     if sorts_alone(sketch) {
         return sorted(builder, before);
@@ -206,9 +212,9 @@ pub(in super::super) fn merge(builder: &mut Builder, before: &Plan, more: bool) 
         plan.time = None;
         plan.comparison = None;
     }
+    let ontology = builder.resolver.ontology;
     for condition in new.filters {
-        let places = fields(&condition);
-        plan.filters.retain(|known| !replaces(&places, known, &condition));
+        plan.filters.retain(|known| !replaces(known, &condition, narrows, ontology));
         plan.filters.push(condition);
     }
     plan.having.extend(new.having);
@@ -280,43 +286,109 @@ fn sorted(builder: &mut Builder, before: &Plan) -> Result<Plan, Fault> {
     Ok(std::mem::take(&mut builder.plan))
 }
 
-/// The fields that a condition is about, with the datasets and segments.
-fn fields(condition: &Condition) -> Vec<FieldRef> {
+/// The fields that a condition is about, with those of segments.
+fn fields(condition: &Condition, ontology: &Ontology) -> Vec<FieldRef> {
     match condition {
         Condition::CompareFields { .. } => Vec::new(),
-        Condition::Exists { filters, .. } => filters.iter().flat_map(fields).collect(),
+        Condition::Exists { filters, .. } => filters.iter().flat_map(|inner| fields(inner, ontology)).collect(),
+        Condition::Segment { name, .. } => fields_of_segment(name, ontology),
         other => other.fields().into_iter().cloned().collect(),
     }
 }
 
-/// Whether a new condition stands for one of before: it is about the same field, or a value of the same dataset.
-fn replaces(places: &[FieldRef], known: &Condition, new: &Condition) -> bool {
-    if let (Condition::Segment { .. }, Condition::Segment { .. }) = (known, new) {
+fn fields_of_segment(name: &str, ontology: &Ontology) -> Vec<FieldRef> {
+    let segment = ontology.segments.iter().find(|segment| segment.name.eq_ignore_ascii_case(name));
+    let text = segment.map_or("", |segment| segment.expression.as_str());
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+    let known = |word: &str| {
+        let (dataset, field) = word.split_once('.')?;
+        let (entity, field) = (ontology.entity(dataset)?, ontology.field(dataset, field)?);
+        Some(FieldRef { dataset: entity.name.clone(), field: field.name.clone(), via: Vec::new() })
+    };
+    words.filter_map(known).collect()
+}
+
+/// Whether a new condition stands for one of before: it is about the same field. Where the question only takes away
+/// from the answer, both hold, unless they cannot.
+fn replaces(known: &Condition, new: &Condition, narrows: bool, ontology: &Ontology) -> bool {
+    if known == new {
         return true;
     }
-    let flag = |condition: &Condition| {
-        matches!(
-            condition,
-            Condition::Segment { .. } | Condition::Compare { value: crate::model::plan::Literal::Bool(_), .. }
-        )
-    };
-    if flag(known) && flag(new) {
-        return true;
+    let (old, places) = (fields(known, ontology), fields(new, ontology));
+    let same = |one: &FieldRef, other: &FieldRef| same_way(one, other) && one.field == other.field;
+    let within = |some: &[FieldRef], all: &[FieldRef]| some.iter().all(|one| all.iter().any(|other| same(one, other)));
+    if narrows || leaves_out(new) {
+        return !old.is_empty()
+            && within(&old, &places)
+            && within(&places, &old)
+            && (picks(known) && picks(new) || is_opposite(known, new));
     }
-    let old = fields(known);
-    let value = |condition: &Condition| {
-        matches!(
-            condition,
-            Condition::Compare { value: crate::model::plan::Literal::Text(_), .. }
-                | Condition::In { .. }
-                | Condition::Exists { .. }
-        )
-    };
-    old.iter().any(|old| places.iter().any(|new| same_way(old, new) && new.field == old.field))
-        || value(known) && value(new) && old.iter().any(|old| places.iter().any(|new| same_way(old, new)))
+    old.iter().any(|old| places.iter().any(|new| same(old, new)))
+}
+
+/// Whether a condition says what a field is, so that it is nothing else.
+fn picks(condition: &Condition) -> bool {
+    match condition {
+        Condition::Compare { op, .. } => *op == Comparator::Equal,
+        Condition::In { negated, .. } => !negated,
+        Condition::Segment { .. } | Condition::IsNull { .. } => true,
+        _ => false,
+    }
+}
+
+fn leaves_out(condition: &Condition) -> bool {
+    match condition {
+        Condition::Compare { op, .. } => *op == Comparator::NotEqual,
+        Condition::In { negated, .. } | Condition::Like { negated, .. } => *negated,
+        _ => false,
+    }
+}
+
+/// Whether one of two conditions on a field leaves out what the other one asks for.
+fn is_opposite(known: &Condition, new: &Condition) -> bool {
+    match (known, new) {
+        (Condition::Compare { op, value, .. }, Condition::Compare { op: other, value: others, .. }) => {
+            value == others && *op == Comparator::Equal && *other == Comparator::NotEqual
+        }
+        _ => false,
+    }
 }
 
 /// Whether two fields may be reached by the same way: where none is named, it is the usual one.
 fn same_way(old: &FieldRef, new: &FieldRef) -> bool {
     old.dataset == new.dataset && (old.via == new.via || old.via.is_empty() || new.via.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ontology::read;
+    use crate::model::plan::Literal;
+
+    #[test]
+    fn a_condition_stands_for_one_of_the_same_field() {
+        let mut ontology = read::read(include_str!("../tests/bakery.yaml")).unwrap().ontology;
+        let big = ontology.segments.iter().find(|segment| segment.name == "big sales").unwrap().clone();
+        let small = crate::model::ontology::Segment { name: "small sales".into(), ..big };
+        ontology.segments.push(small);
+        let segment = |name: &str| Condition::Segment { name: name.into(), negated: false };
+        let value = |field: &str, op, text: &str| {
+            let value = Literal::Text(text.into());
+            Condition::Compare { field: FieldRef::new("shop", field), op, value }
+        };
+        let is = |field: &str, text: &str| value(field, Comparator::Equal, text);
+        let is_not = |field: &str, text: &str| value(field, Comparator::NotEqual, text);
+        for (known, new, in_place, narrowing) in [
+            (is("town", "Lund"), is("town", "Bergen"), true, true),
+            (is("town", "Lund"), is("shop_name", "Harbour"), false, false),
+            (is("town", "Lund"), is_not("town", "Lund"), true, true),
+            (is_not("town", "Lund"), is_not("town", "Bergen"), false, false),
+            (is_not("town", "Lund"), is("town", "Bergen"), true, false),
+            (segment("big sales"), segment("small sales"), true, true),
+            (segment("big sales"), segment("loyal customers"), false, false),
+        ] {
+            assert_eq!(replaces(&known, &new, false, &ontology), in_place, "{known:?} {new:?}");
+            assert_eq!(replaces(&known, &new, true, &ontology), narrowing, "{known:?} {new:?}, narrowing");
+        }
+    }
 }

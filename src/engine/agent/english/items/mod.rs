@@ -2,7 +2,9 @@
 //! phrases overlap, those that explain most of the question win.
 
 pub(super) mod counted;
+pub(super) mod deeds;
 pub(super) mod endpoints;
+mod everyday;
 pub(super) mod extent;
 pub(super) mod name_parts;
 pub(super) mod years;
@@ -275,7 +277,8 @@ fn phrases(
                 && !(capital && range.len() > 1)
                 && !(capital && found.words == 1 && list[0].len() > 3)
             {
-                item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
+                let place = everyday::Place { tokens, folded, range: &range, on };
+                item.entries.retain(|entry| place.is_meant(entry));
             }
             // "the holder", written small, is the part that someone plays, whoever has that name.
             let part = |entry: &Entry| matches!(entry.sense, Sense::Role(_)) && entry.quality > 0.95;

@@ -144,6 +144,11 @@ impl Lexicon {
         all.then(|| self.store.values_of(dataset, field).fold(0.0, |count, _| count + 1.0))
     }
 
+    /// Whether all values of a field are known, and no more than so many.
+    pub(super) fn has_at_most(&self, dataset: usize, field: usize, most: usize) -> bool {
+        self.indexed(dataset, field) == Some(true) && self.store.values_of(dataset, field).nth(most).is_none()
+    }
+
     /// Whether a word is part of any phrase.
     pub(super) fn knows(&self, word: &str) -> bool {
         words::forms(word).iter().any(|(form, _)| self.store.word(form).is_some())

@@ -201,11 +201,22 @@ const IRREGULAR: &[&str] = &[
     "sent",
     "withdrew",
     "withdrawn",
+    "brought",
+    "came",
+    "got",
+    "kept",
+    "ran",
+    "went",
 ];
 
 /// Whether a word is a past form of a verb that does not end in -ed.
 pub(crate) fn is_irregular(word: &str) -> bool {
     IRREGULAR.contains(&word)
+}
+
+/// Whether a word has the form of what was done: "returned", "paid".
+pub(crate) fn is_past(word: &str) -> bool {
+    word.ends_with("ed") || is_irregular(word)
 }
 
 /// What a word of a question may be a form of, the likeliest first, each with what that costs. The word itself is the
@@ -293,6 +304,12 @@ mod tests {
         ] {
             assert_eq!(singular(many), one);
         }
+    }
+
+    #[test]
+    fn what_was_done_has_a_form_of_its_own() {
+        assert!(["returned", "paid", "left", "came"].into_iter().all(is_past));
+        assert!(!["return", "payment", "leave", "unpaid"].into_iter().any(is_past));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Events that are held against another date: "baked more than 3 days after the harvest", "baked before the
 //! harvest", "returned within 3 days".
 
-use crate::engine::agent::english::lexicon::{Entry, Sense};
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::Comparator;
@@ -26,13 +26,14 @@ impl Parser<'_> {
         let exact = item.entries.iter().any(|entry| !entry.partial && self.is_date(entry));
         // "returned" names a condition, and there is the date of the return.
         let state = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial);
-        if !exact && !item.norm.ends_with("ed") {
+        if !exact && !words::is_past(&item.norm) {
             return false;
         }
         let own: Vec<usize> = self
             .owner()
             .map(|owner| self.sketch.nouns[owner].entries.iter().filter_map(thing).collect())
             .unwrap_or_default();
+        let named = item.entries.iter().any(|entry| !entry.partial && of_any(entry, &own) && self.is_date(entry));
         let Some((mut entries, used)) = self.date_entries(at, &own) else { return false };
         if !exact {
             entries.retain(|entry| of_any(entry, &own));
@@ -40,11 +41,13 @@ impl Parser<'_> {
         if entries.is_empty() {
             return false;
         }
+        // "contracts that started in 2025", where theirs is the beginning and other things have a date of that name.
+        let theirs = exact && !named && entries.iter().all(|entry| of_any(entry, &own));
         self.at += used;
         let noun = Noun::new(self, at..at + used, entries, Want::Time, "");
         let noun = self.push(noun);
         let timed = matches!(self.item(0).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
-        self.days_apart(noun) || !exact && state && timed && self.dated(noun)
+        self.days_apart(noun) || (theirs || !exact && state) && timed && self.dated(noun)
     }
 
     /// "baked more than 3 days after the harvest": a date, just read, that is held against another one.
@@ -125,8 +128,7 @@ impl Parser<'_> {
         let same = known.entries.iter().any(|entry| usual.iter().any(|usual| usual.sense == entry.sense));
         // "that expire within 30 days" is said of today, "that were returned within 3 days" of what is over.
         let first = known.norm.split(' ').next().unwrap_or_default();
-        let over = first.ends_with("ed") || matches!(first, "sent" | "paid" | "came" | "left" | "sold" | "built");
-        if usual.is_empty() || !own || !over || same || of.iter().any(|other| *other != of[0]) {
+        if usual.is_empty() || !own || !words::is_past(first) || same || of.iter().any(|other| *other != of[0]) {
             return false;
         }
         let items = known.items.clone();

@@ -7,7 +7,7 @@ use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 use crate::model::ontology::{Entity, Field, in_words};
 
 use super::super::items::Kind;
-use super::super::sketch::{Group, Noun, NounAt, Want};
+use super::super::sketch::{Cond, Group, Noun, NounAt, Want};
 use super::Parser;
 use super::nouns::{field_of, thing};
 
@@ -134,6 +134,53 @@ impl Parser<'_> {
         }
         let usual: Vec<Entry> = things.iter().filter_map(|dataset| self.usual_date(*dataset)).collect();
         (!usual.is_empty()).then_some((usual, 1))
+    }
+
+    /// When that was done which is said before a window, where it is none of the usual times of what it was done with:
+    /// the date of borrowing in "members who borrowed Dune in May".
+    pub(super) fn time_done(&mut self, window: usize) -> Option<NounAt> {
+        if !self.frames.is_empty() {
+            return None;
+        }
+        let done = self.sketch.conds.iter().rev().find_map(|cond| match cond {
+            Cond::Null { field, negated: true } => Some(*field),
+            _ => None,
+        });
+        if let Some(noun) = done.and_then(|field| self.sketch.nouns.get(field)).filter(|noun| noun.want == Want::Time) {
+            let own = self.things_before(noun.items.start);
+            let others = !own.is_empty() && !noun.entries.iter().any(|entry| of_any(entry, &own));
+            return done.filter(|_| others);
+        }
+        let is_time = |at: usize| self.items.get(at).is_some_and(|item| matches!(item.kind, Kind::Time(_)));
+        let unread = |at: &usize| {
+            self.items
+                .get(*at)
+                .is_some_and(|item| item.kind == Kind::Word && item.entries.is_empty() && words::is_past(&item.norm))
+        };
+        let verb = (0..window).rev().take_while(|at| !is_time(*at)).find(unread)?;
+        let own = self.things_before(verb);
+        let all = self.dates_called(&self.items.get(verb)?.norm, &[]);
+        let of_own: Vec<Entry> = all.iter().filter(|entry| of_any(entry, &own)).cloned().collect();
+        let usual: Vec<Entry> = own.iter().filter_map(|dataset| self.usual_date(*dataset)).collect();
+        let goes_without_saying = of_own.iter().any(|entry| usual.iter().any(|usual| usual.sense == entry.sense));
+        let entries = if of_own.is_empty() { all } else { of_own };
+        if own.is_empty() || goes_without_saying || entries.is_empty() {
+            return None;
+        }
+        let noun = Noun::new(self, verb..verb + 1, entries, Want::Time, "");
+        Some(self.push(noun))
+    }
+
+    /// Whether what was spoken of before a place has a date of its beginning.
+    pub(super) fn begins(&self, at: usize) -> bool {
+        let own = self.things_before(at);
+        !own.is_empty() && !self.dates_called("start", &own).is_empty()
+    }
+
+    /// The datasets that were spoken of before a place.
+    fn things_before(&self, at: usize) -> Vec<usize> {
+        let nouns = self.sketch.nouns.iter().filter(|noun| noun.items.end <= at);
+        nouns.flat_map(|noun| noun.entries.iter().filter_map(thing)).collect()
     }
 
     pub(super) fn is_date(&self, entry: &Entry) -> bool {

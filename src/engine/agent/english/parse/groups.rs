@@ -1,7 +1,7 @@
 //! What the numbers are grouped by.
 
-use crate::engine::agent::english::lexicon::{Sense, words};
-use crate::model::ontology::DataType;
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
+use crate::model::ontology::{Aggregation, DataType};
 
 use super::super::items::Kind;
 use super::super::sketch::{Ask, Group, NounAt, Quantity, Want};
@@ -40,6 +40,10 @@ impl Parser<'_> {
         let exact = matches!(self.word(1), "only" | "just" | "exactly" | "precisely");
         if self.word(0) == "by" && exact && self.word(2) == "one" {
             return false;
+        }
+        if self.word(0) == "by" && self.doers() {
+            self.at += 1;
+            return true;
         }
         let each = self.eat_any(&[
             "for each of the",
@@ -115,6 +119,13 @@ impl Parser<'_> {
             if let (Some(noun), Some(owner)) = (group.noun, self.sketch.subject.filter(|_| each)) {
                 self.sketch.nouns[noun].near = Some(owner);
             }
+            if let Some(noun) = group.noun.filter(|noun| per && self.is_amount(*noun)) {
+                let said = &self.sketch.nouns[noun].text;
+                self.sketch.refused = Some(format!(
+                    "“per {said}” may divide by that number, or ask for each of its values: say “divided by total \
+                     {said}”, or “by {said}”."
+                ));
+            }
             // A number is held against something: "by" was not about groups here.
             groups.push(Group { per, ..group });
             let comma = self.at;
@@ -136,7 +147,7 @@ impl Parser<'_> {
         // A list of rows by some fields shows these fields.
         for group in groups {
             let replaced = self.replaces(&group);
-            if let Some(at) = replaced {
+            if let Some(at) = replaced.filter(|at| self.is_name(&group) || !self.averaged_over(*at)) {
                 self.sketch.groups[at] = group;
             } else if !self.sketch.groups.contains(&group) {
                 self.sketch.groups.push(group);
@@ -179,6 +190,78 @@ impl Parser<'_> {
             known.each && !group.each && noun.entries.iter().filter_map(thing).any(|d| datasets.contains(&d))
         };
         self.sketch.groups.iter().position(same)
+    }
+
+    /// Whether a group is what its things are called, as in "sales per shop by shop name".
+    fn is_name(&self, group: &Group) -> bool {
+        let Some(noun) = group.noun.map(|noun| &self.sketch.nouns[noun]) else { return false };
+        noun.entries.iter().filter(|entry| !entry.partial).any(|entry| {
+            let Sense::Field(d, f) = entry.sense else { return false };
+            let known = self.ontology.datasets.get(d).zip(self.field(d, f));
+            known.is_some_and(|(entity, own)| {
+                let keys = std::iter::once(&entity.primary_key).chain(&entity.unique_keys);
+                let mut names = keys.filter(|key| key.len() == 1).flatten().chain(&entity.label_field);
+                names.any(|name| name.eq_ignore_ascii_case(&own.name))
+            })
+        })
+    }
+
+    /// "sales per customer by country": the mean over the customers of each country, so that the customers are no
+    /// group any more.
+    fn averaged_over(&mut self, at: usize) -> bool {
+        let sketch = &mut self.sketch;
+        if !sketch.groups[at].per || sketch.rank.is_some() {
+            return false;
+        }
+        let number = matches!(
+            sketch.measures.as_slice(),
+            [Quantity::Count(_) | Quantity::Plain(_) | Quantity::Aggregate(Aggregation::Sum, _)]
+        );
+        let rows = sketch.subject.filter(|_| sketch.measures.is_empty() && sketch.columns.is_empty());
+        let inner = if number { sketch.measures.pop() } else { rows.map(Quantity::Count) };
+        let Some(inner) = inner else { return false };
+        if let Some(rows) = rows {
+            sketch.subject = None;
+            sketch.nouns[rows].want = Want::Counted;
+        }
+        let group = Group { per: false, ..sketch.groups.remove(at) };
+        sketch.measures.push(Quantity::Over(Aggregation::Avg, Box::new(inner), vec![group]));
+        true
+    }
+
+    /// Whether a noun is nothing but a number that rows have, and is not called a number of something.
+    fn is_amount(&self, noun: NounAt) -> bool {
+        let noun = &self.sketch.nouns[noun];
+        noun.width.is_none()
+            && !noun.norm.starts_with("number")
+            && !noun.entries.is_empty()
+            && noun.entries.iter().all(|entry| self.is_measure(&entry.sense))
+    }
+
+    /// "loans made by members from Hull": a condition says by whom, and nothing is grouped. "How many loans" needs no
+    /// verb for it.
+    fn doers(&self) -> bool {
+        let many = self.item(1).is_some_and(|item| {
+            let last = item.norm.rsplit(' ').next().unwrap_or_default();
+            words::singular(last) != last && item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+        });
+        let value = matches!(self.word(2), "from" | "in" | "of" | "at")
+            && self.item(3).is_some_and(|item| item.has_value() && !item.is_named());
+        let clause = matches!(self.word(2), "who" | "that" | "whose");
+        // "orders by customers" has a noun that is a verb, too.
+        let verb = self.at.checked_sub(1).is_some_and(|at| {
+            let noun = self.sketch.nouns.iter().any(|noun| noun.items.contains(&at));
+            let word = self.previous();
+            word.ends_with("ed") || words::is_irregular(word) || self.verb_at(at) && !noun
+        });
+        let counted = match self.sketch.measures.as_slice() {
+            [Quantity::Count(noun)] => {
+                let said = &self.sketch.nouns[*noun].items;
+                said.end == self.at && matches!(self.previous_of(said.start), "many" | "how many")
+            }
+            _ => false,
+        };
+        many && (verb && (value || clause) || counted && value)
     }
 
     fn groups_go_on(&self) -> bool {
@@ -264,30 +347,62 @@ impl Parser<'_> {
         self.drop_nouns(back.1);
         // "top 3 shops by refunded sales": how many there are of what a condition names.
         let named = self.item(0).and_then(|item| item.entries.first());
-        if named.is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial)
+        let state = named.is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial);
+        let theirs = self.are_theirs();
+        if (state || theirs)
             && self.sketch.rank.as_ref().is_none_or(|rank| rank.by.is_none() && rank.field.is_none())
             && (self.sketch.rank.is_some() || self.sketch.subject.is_some())
             && self.sketch.measures.is_empty()
             && let Some(noun) = self.noun(Want::Counted)
         {
             let counted = self.segment_thing(noun);
-            match &mut self.sketch.rank {
-                _ if counted == noun => {}
-                Some(rank) => {
-                    rank.by = Some(Quantity::Count(counted));
-                    rank.quality = false;
-                    rank.frequency = false;
-                    return true;
+            if theirs || counted != noun {
+                if theirs {
+                    self.focus = Some(counted);
                 }
-                None => {
-                    self.sketch.measures.push(Quantity::Count(counted));
-                    return true;
+                match &mut self.sketch.rank {
+                    Some(rank) => {
+                        rank.by = Some(Quantity::Count(counted));
+                        rank.quality = false;
+                        rank.frequency = false;
+                    }
+                    None => self.sketch.measures.push(Quantity::Count(counted)),
                 }
+                return true;
             }
         }
         self.at = back.0;
         self.drop_nouns(back.1);
         false
+    }
+
+    /// "top 3 titles by loans", where each loan is of one title: how many of them each has.
+    fn are_theirs(&self) -> bool {
+        let Some((item, subject)) = self.item(0).zip(self.sketch.subject) else { return false };
+        let last = item.norm.rsplit(' ').next().unwrap_or_default();
+        let first = |entries: &[Entry]| entries.iter().filter(|entry| !entry.partial).find_map(thing);
+        let things = first(&item.entries).zip(first(&self.sketch.nouns[subject].entries));
+        words::singular(last) != last
+            && things.is_some_and(|(theirs, whose)| {
+                let field = item.entries.iter().any(|entry| !entry.partial && field_of(entry) == Some(whose));
+                !field && self.is_of_one(theirs, whose) && !self.is_of_one(whose, theirs)
+            })
+    }
+
+    /// Whether each row of a dataset is of one row of another: it refers to it, or what it refers to does.
+    fn is_of_one(&self, from: usize, to: usize) -> bool {
+        let mut reached = vec![from];
+        let mut next = 0;
+        while let Some(dataset) = reached.get(next).copied() {
+            next += 1;
+            for relationship in &self.ontology.relationships {
+                let one = self.dataset(&relationship.to).filter(|one| !reached.contains(one));
+                if self.dataset(&relationship.from) == Some(dataset) {
+                    reached.extend(one);
+                }
+            }
+        }
+        from != to && reached.contains(&to)
     }
 
     /// "… that a policy holder has paid": each of those who do it.

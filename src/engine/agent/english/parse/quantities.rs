@@ -1,6 +1,6 @@
 //! Numbers that are asked for: counts, aggregates, metrics and what is computed of them.
 
-use crate::engine::agent::english::lexicon::Sense;
+use crate::engine::agent::english::lexicon::{Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::{Additivity, Aggregation};
 
@@ -329,6 +329,11 @@ impl Parser<'_> {
         if entity {
             // "total orders", "average orders per day".
             let counted = Quantity::Count(noun);
+            let last = self.sketch.nouns[noun].norm.rsplit(' ').next().unwrap_or_default();
+            // "average fine per member" is said of what a fine costs, not of how many there are.
+            if function != Aggregation::Sum && words::singular(last) == last {
+                return None;
+            }
             self.sketch.nouns[noun].want = Want::Counted;
             self.focus = Some(noun);
             return match function {

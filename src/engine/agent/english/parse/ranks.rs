@@ -301,6 +301,12 @@ impl Parser<'_> {
         // "the most flights", "highest revenue": the number itself follows.
         let back = (self.at, self.sketch.nouns.len());
         let plain_superlative = hints.is_empty() && !quoted_top;
+        if opened.is_none()
+            && hints == ["@time"]
+            && self.guarded(|parser| parser.latest_number(&rank, text_from, hints, known_thing))
+        {
+            return true;
+        }
         if !quoted_top {
             self.eat("of");
             self.eat_any(&["number of", "total number of"]);

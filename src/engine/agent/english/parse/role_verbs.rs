@@ -48,7 +48,7 @@ impl Parser<'_> {
         (!roles.is_empty() || !own.is_empty()).then_some(Agents { roles, own, items })
     }
 
-    fn dataset(&self, name: &str) -> Option<usize> {
+    pub(super) fn dataset(&self, name: &str) -> Option<usize> {
         self.ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(name))
     }
 

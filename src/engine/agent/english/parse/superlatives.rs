@@ -203,6 +203,38 @@ impl Parser<'_> {
         true
     }
 
+    /// "latest price": that of the latest row, which is not the greatest of all. A number of several rows has none.
+    pub(super) fn latest_number(
+        &mut self,
+        rank: &Rank,
+        from: usize,
+        hints: &'static [&'static str],
+        known_thing: bool,
+    ) -> bool {
+        self.modifiers();
+        let Some(noun) = self.noun(Want::Column) else { return false };
+        let known = &self.sketch.nouns[noun];
+        let owned = known.of.is_some();
+        let mut entries: Vec<Entry> = known.entries.iter().filter(|entry| owned || !entry.partial).cloned().collect();
+        let is_thing = !owned && entries.iter().any(|entry| thing(entry).is_some());
+        entries.retain(|entry| self.is_measure(&entry.sense));
+        if is_thing || entries.is_empty() {
+            return false;
+        }
+        entries.retain(|entry| matches!(entry.sense, Sense::Field(..)));
+        if known_thing || entries.is_empty() {
+            let (said, number) = (&rank.text, &self.sketch.nouns[noun].text);
+            self.sketch.refused =
+                Some(format!("“{said} {number}” of what? Name the things that are the {said}, or say for which time."));
+            return true;
+        }
+        self.sketch.nouns[noun].entries = entries;
+        self.sketch.columns.push(noun);
+        let field = self.hinted(from, hints);
+        self.sketch.rank = Some(Rank { field: Some(field), ..rank.clone() });
+        true
+    }
+
     /// "the farthest shop": what it is far by may be a number of the rows that refer to it, the trips there.
     pub(super) fn far(&mut self, things: NounAt, hints: &[&str], from: usize) -> Option<NounAt> {
         if hints.first() != Some(&"distance") {

@@ -4,7 +4,7 @@ use super::super::items::Kind;
 use super::super::sketch::{Cond, Noun, NounAt, Want};
 use super::Parser;
 use super::nouns::field_of;
-use crate::engine::agent::english::lexicon::{Entry, Sense};
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::plan::{Grain, Window};
 
@@ -21,7 +21,7 @@ impl Parser<'_> {
     pub(super) fn happened(&mut self, noun: NounAt) -> bool {
         let known = &self.sketch.nouns[noun];
         let named = known.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)));
-        let verb = known.norm.ends_with("ed")
+        let verb = words::is_past(&known.norm)
             && known.entries.iter().all(|entry| field_of(entry).is_some() || matches!(entry.sense, Sense::Segment(_)));
         if !verb || self.focus.is_none() && self.sketch.subject.is_none() {
             return false;
@@ -52,7 +52,7 @@ impl Parser<'_> {
         let ended = self.item(1).is_none_or(|next| next.any(&[",", "and", "but", "or", "yet"]));
         let calendar = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype.is_calendar());
         let time = self.item(0).is_some_and(|item| {
-            item.norm.ends_with("ed")
+            words::is_past(&item.norm)
                 && item
                     .entries
                     .iter()
@@ -231,6 +231,38 @@ impl Parser<'_> {
         Some(self.push(noun))
     }
 
+    /// What may be a time or something else: "loans of 1984", where a book is called so, and "agents starting in 2023",
+    /// where agents have a date of their start.
+    fn two_senses(&self, at: usize, window: &Window) -> Option<String> {
+        let text = self.items.get(at)?.text.as_str();
+        let (before, name) = match text.split_once(' ') {
+            Some((before, name)) if before.eq_ignore_ascii_case("of") => ("of", name),
+            _ => (self.previous_of(at), text),
+        };
+        let list = words::split(name);
+        let said: Vec<&str> = list.iter().map(String::as_str).collect();
+        let is_label = |entry: &Entry| match &entry.sense {
+            Sense::Value { dataset, field, .. } if !entry.partial => {
+                let label = self.ontology.datasets.get(*dataset).and_then(|entity| entity.label_field.as_ref());
+                let own = self.field(*dataset, *field);
+                label.is_some_and(|label| own.is_some_and(|own| own.name.eq_ignore_ascii_case(label)))
+            }
+            _ => false,
+        };
+        let found = self.on.matches(&said, &vec![false; said.len()]);
+        let mut whole = found.iter().filter(|found| found.words == said.len()).flat_map(|found| &found.entries);
+        let alone = window.phrase.as_ref().is_some_and(|phrase| phrase.eq_ignore_ascii_case(text));
+        let called = alone && matches!(before, "named" | "called" | "titled" | "entitled");
+        if called || before == "of" && whole.any(is_label) {
+            return Some(format!(
+                "“{name}” may be a time or a name here: say “in {name}” for the time, or put the name in quotes."
+            ));
+        }
+        let start = text.to_lowercase().strip_prefix("starting in ").map(str::to_owned)?;
+        let begins = window.end.is_none() && self.begins(at);
+        begins.then(|| format!("“{text}”: say “that started in {start}” for these alone, or “since {start}”."))
+    }
+
     /// Windows, grains and comparisons that stand free.
     pub(super) fn times(&mut self) -> bool {
         if let Some(year) = self.lone_year() {
@@ -272,7 +304,9 @@ impl Parser<'_> {
         match phrase {
             TimePhrase::Window(window) => {
                 let negated = self.negated_before(start);
-                self.windows(None, window, negated);
+                let field = if negated { None } else { self.time_done(start) };
+                self.sketch.refused = self.sketch.refused.take().or_else(|| self.two_senses(start, &window));
+                self.windows(field, window, negated);
             }
             TimePhrase::Grain(grain) => {
                 let adverb = self.items[start].norm.ends_with("ly")

@@ -3,7 +3,7 @@
 
 use super::super::items::{Item, Kind};
 use super::super::vocabulary;
-use crate::engine::agent::english::lexicon::{Lexicon, words};
+use crate::engine::agent::english::lexicon::{Lexicon, Sense, words};
 use crate::model::ontology::Ontology;
 use crate::model::reading::{Cannot, Outcome};
 
@@ -47,13 +47,10 @@ pub(in super::super) fn refusal(items: &[Item]) -> Option<&'static str> {
     if opinion {
         return Some("Opinions and recommendations are not given here, only what is in the data.");
     }
-    const CHANGES: &str = "\
-        delete remove drop update insert truncate alter create send email mail change set add rename edit \
-        modify overwrite erase refund book buy notify call grant ignore forget pretend write translate draw \
-        execute";
-    let begins = items.iter().find(|item| !polite.contains(&item.norm.as_str())).is_some_and(|item| item.is(first));
-    let imperative = begins
-        && CHANGES.split(' ').any(|word| word == first)
+    let begin = items.iter().position(|item| !polite.contains(&item.norm.as_str())).unwrap_or_default();
+    let imperative = items.get(begin).is_some_and(|item| item.is(first))
+        && vocabulary::is_command(first)
+        && !describes(items, begin)
         && words.len() > 1
         && !items.first().is_some_and(|item| item.norm.contains(' '));
     if imperative
@@ -62,6 +59,13 @@ pub(in super::super) fn refusal(items: &[Item]) -> Option<&'static str> {
         return Some("Questions are only answered here; nothing is changed, sent or written.");
     }
     None
+}
+
+/// "email tickets", where some tickets came by email: a value before the name of what has it is no command.
+fn describes(items: &[Item], at: usize) -> bool {
+    let (Some(item), Some(next)) = (items.get(at), items.get(at + 1)) else { return false };
+    let is_named = |of: usize| next.entries.iter().any(|entry| entry.sense == Sense::Entity(of) && !entry.partial);
+    item.entries.iter().any(|entry| matches!(entry.sense, Sense::Value { dataset, .. } if is_named(dataset)))
 }
 
 /// Words that ask, and say nothing of what.

@@ -233,6 +233,9 @@ impl Resolver<'_> {
                 }
                 Some(from) => {
                     for (via, steps) in self.ways(from, &target, noun) {
+                        if noun.want == Want::Time && !self.is_time_of(from, &target, &via) {
+                            continue;
+                        }
                         let toward = self.direction(noun, &target, &via);
                         // "to Harbour" is no place of departure where there are destinations, too.
                         if toward < 0.0 && noun.want == Want::Value && self.leads(from, &noun.before) {

@@ -1,6 +1,7 @@
 //! Ways to things, and what speaks for one of several.
 
 use super::*;
+use crate::engine::ontology::graph::Step;
 
 impl Resolver<'_> {
     /// A value is more likely one of, or on the way through, the dataset that stands right before it.
@@ -68,6 +69,25 @@ impl Resolver<'_> {
             }
             Err(_) => Vec::new(),
         }
+    }
+
+    /// Whether a time may be said of rows: their own, that of what each of them has one of, or that of what was done
+    /// with them. What is no more than joined with that, which has a time itself, must be named for it.
+    pub(super) fn is_time_of(&self, from: usize, target: &Target, via: &[String]) -> bool {
+        let Some(to) = self.dataset_of(target) else { return true };
+        let Ok(way) = self.graph.way(from, to, via, Steps::Any) else { return true };
+        let said = self.sketch.nouns.iter().flat_map(|noun| &noun.entries);
+        if said.filter_map(|entry| self.thing(&entry.sense)).any(|thing| thing == to) {
+            return true;
+        }
+        let done = way.iter().take_while(|step| step.to_many).count();
+        let beyond = way.get(done..).unwrap_or_default();
+        let own_time = |step: &Step| {
+            let entity = self.ontology.datasets.get(step.to);
+            entity.is_some_and(|entity| entity.fields.iter().any(|field| field.datatype.is_calendar() && !field.hidden))
+        };
+        let timed = way.get(..done).unwrap_or_default().last().is_some_and(own_time);
+        beyond.iter().all(|step| !step.to_many) && (beyond.is_empty() || !timed)
     }
 
     /// The roles that stand beside a noun or are the noun, and whether one of them must hold: a preposition may be one

@@ -1,7 +1,7 @@
 //! Whole clauses where others say a phrase: "how many were there?" behind the things, "with love in the name", "what
 //! share did each take?". They are put in the words of the phrase before the question is read.
 
-use crate::engine::agent::english::lexicon::{Lexicon, Sense};
+use crate::engine::agent::english::lexicon::{Lexicon, Sense, words};
 use crate::model::ontology::Ontology;
 
 use super::super::dialogue::variations::counted_by;
@@ -106,7 +106,7 @@ fn how_often(words: &Words<'_>, on: &Lexicon, ontology: &Ontology) -> Option<Str
     let be = |at: usize| matches!(words.at(at), "was" | "were" | "is" | "are" | "been" | "has" | "have" | "being");
     let verb = (from + 1..words.len()).find(|at| {
         let word = words.at(*at);
-        let done = word.ends_with("ed") || word.ends_with("en") || matches!(word, "sold" | "bought" | "made" | "lent");
+        let done = words::is_past(word) || word.ends_with("en");
         let before = (from..*at).any(be);
         done && before && is_event(word, on, ontology)
     })?;

@@ -188,10 +188,12 @@ fn between(question: &str, now: DateTime, calendar: &Calendar) -> Option<String>
         return None;
     }
     let (second, rest) = first_window(&words, middle + 1, end, now, calendar)?;
-    let (early, late) = (window(first, now, calendar)?, window(second, now, calendar)?);
-    if early.start >= late.start {
-        return None;
-    }
+    let late = window(second, now, calendar)?;
+    let before = |text: &String| window(text, now, calendar).is_some_and(|early| early.start < late.start);
+    // "from August to September 2025" says the year once.
+    let year = second.rsplit(' ').next().filter(|year| year.len() == 4 && year.parse::<u16>().is_ok());
+    let dated = year.map(|year| format!("{first} {year}"));
+    let first = [dated, Some(first.to_owned())].into_iter().flatten().find(before)?;
     let subject = if NOUNS.contains(&words.at(at)) {
         let after = at + 1 + usize::from(words.at(at + 1) == "rate");
         matches!(words.at(after), "in" | "of").then(|| words.text(after + 1, split))?

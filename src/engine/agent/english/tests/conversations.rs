@@ -46,6 +46,24 @@ fn questions_go_on_from_the_one_before() {
 }
 
 #[test]
+fn what_narrows_an_answer_keeps_what_was_asked() {
+    let bakery = bakery();
+    for (questions, expected) in [
+        (
+            &["revenue in Lund by channel", "only Harbour"][..],
+            "revenue; by sale.channel; where shop.town = 'Lund', shop.shop_name = 'Harbour'",
+        ),
+        (&["revenue in Lund by channel", "only Bergen"], "revenue; by sale.channel; where shop.town = 'Bergen'"),
+        (
+            &["revenue by shop", "exclude Harbour", "exclude Castle Hill"],
+            "revenue; by shop.shop_name; where shop.shop_name != 'Harbour', shop.shop_name != 'Castle Hill'",
+        ),
+    ] {
+        assert_eq!(talk(&bakery, questions), expected, "{questions:?}");
+    }
+}
+
+#[test]
 fn words_that_point_back_lose_nothing_of_what_they_point_to() {
     let bakery = bakery();
     for (first, then) in [

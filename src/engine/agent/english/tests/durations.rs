@@ -108,6 +108,12 @@ fn changes_stand_beside_the_numbers() {
             ("How does revenue change from month to month?", monthly),
             ("By how many percent did revenue grow from 2023 to 2024?", grown),
             ("percentage increase in revenue from 2023 to 2024", grown),
+            (
+                "percentage change in revenue from March to April 2024",
+                "revenue; time 2024-04-01..2024-05-01; beside 2024-03-01..2024-04-01",
+            ),
+            // Backwards: it is no change of one whole stretch against the one before it.
+            ("percentage change in revenue from April to March 2024", "cannot"),
             ("revenue change between 2023 and 2024 in percent", grown),
             ("did revenue go up or down from 2023 to 2024?", grown),
             (

@@ -54,3 +54,87 @@ fn times_without_agreed_ends_are_asked_about() {
     assert_eq!(bakery.said("revenue in the morning"), "cannot morning");
     assert_eq!(bakery.said("revenue until the end of May"), "revenue; time ..2025-06-01");
 }
+
+#[test]
+fn what_was_done_has_the_time_that_its_verb_names() {
+    let borrowed = bakery_with(&[("label: date of sale", "label: borrowed on")], &[]);
+    check(
+        &borrowed,
+        &[
+            ("how many customers borrowed in 2024", "count customer; time sale.sold_on 2024-01-01..2025-01-01"),
+            (
+                "how many customers borrowed Baguette in 2024",
+                "count customer; where customer has sale(sale has bread(bread.title = 'Baguette'), \
+                 sale.sold_on within 2024-01-01..2025-01-01)",
+            ),
+            // What was done with sales goes without saying.
+            ("how many sales borrowed in 2024", "count sale; time 2024-01-01..2025-01-01"),
+        ],
+    );
+    let scanned = bakery_with(&[("label: date of sale", "label: scanned on")], &[]);
+    check(
+        &scanned,
+        &[(
+            "how many customers scanned a sale in 2024",
+            "count customer; where customer has sale(sale.sold_on is not null, \
+             sale.sold_on within 2024-01-01..2025-01-01)",
+        )],
+    );
+    let handled = bakery_with(&[("label: return, ai_context: {synonyms: [trip end]}", "label: handled at")], &[]);
+    check(
+        &handled,
+        &[(
+            "how many trips were handled in May 2025",
+            "count van_trip; time van_trip.returned_at 2025-05-01..2025-06-01",
+        )],
+    );
+}
+
+#[test]
+fn a_state_with_a_time_is_the_date_of_it() {
+    let paid = bakery_with(
+        &[
+            ("returned_at", "paid_at"),
+            ("label: return, ai_context: {synonyms: [trip end]}", "label: paid at"),
+            (
+                "        - {name: open trips,",
+                "        - {name: paid trips, synonyms: [paid], expression: van_trip.paid_at IS NOT NULL, \
+                 datasets: [van_trip]}\n        - {name: open trips,",
+            ),
+        ],
+        &[],
+    );
+    check(
+        &paid,
+        &[("how many trips were paid in May 2025", "count van_trip; time van_trip.paid_at 2025-05-01..2025-06-01")],
+    );
+}
+
+#[test]
+fn a_time_is_none_of_what_only_has_to_do_with_the_same() {
+    let started = ("label: shop end date", "label: started");
+    // Theirs is the beginning, whatever is called so elsewhere.
+    let both = bakery_with(&[started, ("label: joined, ai_context: {synonyms: [join date]}", "label: begins on")], &[]);
+    check(
+        &both,
+        &[("how many customers started in 2024", "count customer; time customer.joined_on 2024-01-01..2025-01-01")],
+    );
+    // Shops started, and customers have bought there.
+    check(&bakery_with(&[started], &[]), &[("how many customers started in 2024", "cannot")]);
+}
+
+#[test]
+fn what_may_be_a_time_or_a_name_is_not_guessed() {
+    check(
+        &bakery_with(&[], &["1984"]),
+        &[("how many sales of 1984", "cannot"), ("how many sales in 1984", "count sale; time 1984-01-01..1985-01-01")],
+    );
+    let joined = "label: joined, ai_context: {synonyms: [join date]}";
+    check(
+        &bakery_with(&[(joined, "label: start date")], &[]),
+        &[
+            ("customers starting in 2024", "cannot"),
+            ("number of sales starting in 2024", "count sale; time 2024-01-01.."),
+        ],
+    );
+}

@@ -128,6 +128,27 @@ fn answers_are_of_the_kind_that_was_asked_for() {
 }
 
 #[test]
+fn a_verb_that_relates_things_to_nothing_is_not_passed_over() {
+    let bakery = bakery();
+    for question in [
+        "how many customers have left",
+        "how many customers work here now",
+        "how many shops still work",
+        "how many customers left by country",
+    ] {
+        assert_eq!(plan_of(&bakery, question), None, "{question}");
+    }
+    check(
+        &bakery,
+        &[
+            ("how many sales were made", "count sale"),
+            ("how many sales happened", "count sale"),
+            ("how many customers do we have", "count customer"),
+        ],
+    );
+}
+
+#[test]
 fn a_contraction_is_no_name() {
     check(&bakery(), &[("I'd like the number of sales per shop", "count sale; by shop.shop_name")]);
 }

@@ -5,7 +5,9 @@ mod clauses;
 mod conversations;
 mod durations;
 mod events;
+mod everyday;
 mod forms;
+mod groups;
 mod guard;
 mod light;
 mod orders;
@@ -48,7 +50,17 @@ fn known(dataset: &str, field: &str, values: &[&str]) -> FieldValues {
 }
 
 fn bakery() -> Bakery {
-    let ontology = read(include_str!("bakery.yaml")).unwrap().ontology;
+    bakery_with(&[], &[])
+}
+
+/// The bakery with other words in its ontology, and with breads of other names beside its own.
+fn bakery_with(changes: &[(&str, &str)], breads: &[&str]) -> Bakery {
+    let mut text = include_str!("bakery.yaml").to_owned();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let ontology = read(&text).unwrap().ontology;
     let values = vec![
         known("sale", "channel", &["counter", "online", "phone"]),
         known("shop", "shop_name", &["North Lane", "Harbour", "Castle Hill"]),
@@ -56,7 +68,7 @@ fn bakery() -> Bakery {
         known("customer", "full_name", &["Mary Smith", "John Smith", "Ada Berg", "Robert'); DROP TABLE sale;--"]),
         known("customer", "country", &["SE", "NO", "DK"]),
         known("van_trip", "origin_note", &["Depot"]),
-        known("bread", "title", &["Rye Loaf", "Baguette", "Pumpernickel"]),
+        known("bread", "title", &[["Rye Loaf", "Baguette", "Pumpernickel"].as_slice(), breads].concat()),
         known("bread", "flour", &["rye", "wheat", "spelt"]),
     ];
     let lexicon = Lexicon::build(&ontology, &values);

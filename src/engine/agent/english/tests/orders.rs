@@ -145,6 +145,11 @@ fn the_last_is_that_of_the_latest_time() {
                 "on what day was the largest sale",
                 "list sale: sale.sold_on:Day, sale.sale_id, sale.amount; order d2 desc; first 1 with ties",
             ),
+            // The number of the latest row, and not the greatest.
+            ("latest amount", "list sale: sale.amount, sale.sold_on; order d1 desc; first 1 with ties"),
+            ("latest revenue", "cannot"),
+            ("latest weight", "cannot"),
+            ("which shop has the latest amount", "cannot"),
             // Each of them has a first one of its own.
             ("which customers made their first sale in 2024", "cannot sale"),
         ],

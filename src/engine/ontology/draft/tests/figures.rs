@@ -1,7 +1,7 @@
 //! What is added up or averaged, and the numbers that are defined.
 
 use super::*;
-use crate::model::ontology::{Additivity, FieldRole, Metric};
+use crate::model::ontology::{Additivity, Aggregation, FieldRole, Metric};
 use crate::model::profile::Figure;
 
 #[test]
@@ -143,17 +143,61 @@ fn amounts_are_in_the_only_currency_beside_them() {
     };
     let bills = |codes: &[&str]| bill_in(codes, &[]);
     let unit = |made: &Draft| made.ontology.field("bills", "amount").unwrap().unit.clone();
+    let beside = |made: &Draft| made.ontology.field("bills", "amount").unwrap().unit_field.clone();
     let one = bills(&["EUR"]);
     let noted = |made: &Draft| made.notes.iter().any(|it| it.starts_with("Amounts of bills are in several currencies"));
     assert_eq!((unit(&one).as_deref(), noted(&one)), (Some("EUR"), false), "{:?}", one.notes);
+    assert_eq!(beside(&one), None);
     assert_eq!(one.ontology.metrics.iter().filter(|metric| metric.unit.as_deref() == Some("EUR")).count(), 2);
     let two = bills(&["EUR", "USD"]);
     assert_eq!((unit(&two), noted(&two)), (None, true), "{:?}", two.notes);
+    assert_eq!(beside(&two).as_deref(), Some("currency_code"));
+    assert!(said_of(&two, "bills.amount").contains("Unit in currency_code: The codes of currencies stand there."));
     let estimated = bill_in(&["EUR"], &[Figure::Distinct, Figure::TopValues]);
     assert_eq!(unit(&estimated).as_deref(), Some("EUR"), "no row has another");
     let sampled = bill_in(&["EUR"], &[Figure::Nulls, Figure::Range, Figure::Distinct, Figure::TopValues]);
     let guessed = sampled.notes.iter().any(|it| it.starts_with("Amounts of bills seem to be in EUR only"));
     assert_eq!((unit(&sampled), guessed), (None, true), "{:?}", sampled.notes);
+    assert_eq!(beside(&sampled).as_deref(), Some("currency_code"), "others may be in the rows that nobody saw");
+}
+
+#[test]
+fn time_that_was_spent_is_added_up() {
+    let day = |name| Column(name, "DATE", 90, 0, NONE, &[]);
+    let minutes = |name| Column(name, "BIGINT", 40, 0, ["5", "240"], &["30", "12"]);
+    let mut tables = vec![
+        table("tickets", 90, &[key("ticket_id", 90), day("opened_on"), minutes("wait_minutes")]),
+        table("worklogs", 400, &[key("worklog_id", 400), key("ticket_id", 80), day("work_date"), minutes("minutes")]),
+    ];
+    let refers = [("worklogs", "ticket_id", "tickets")];
+    let of = |tables: &[DraftTable]| draft(&wanted("it"), tables, &measured_by(tables, &refers)).ontology;
+    let made = of(&tables);
+    let by = |made: &Ontology, table: &str, name: &str| fields::measure(made.field(table, name).unwrap());
+    assert_eq!(by(&made, "worklogs", "minutes"), Some(Aggregation::Sum));
+    assert_eq!(made.metric("total_minutes").unwrap().expression, "SUM(worklogs.minutes)");
+    assert_eq!(made.metric("average_minutes").unwrap().expression, "AVG(worklogs.minutes)");
+    assert_eq!(by(&made, "tickets", "wait_minutes"), Some(Aggregation::Avg));
+    // Where nothing says when, nothing says that it happened.
+    tables[1].columns.remove(2);
+    tables[1].profile.as_mut().unwrap().columns.remove(2);
+    assert_eq!(by(&of(&tables), "worklogs", "minutes"), Some(Aggregation::Avg));
+}
+
+#[test]
+fn rows_that_are_called_like_the_sum_of_others_are_noted() {
+    let noted = |kinds: &'static [&'static str]| {
+        let columns = [
+            Column("kind", "VARCHAR", 6, 0, NONE, kinds),
+            Column("year", "BIGINT", 15, 0, ["2001", "2015"], &["2001", "2002"]),
+            Column("deaths", "BIGINT", 60, 0, ["0", "9000"], &["12", "7"]),
+        ];
+        let mut losses = table("losses", 90, &columns);
+        losses.primary_key = ["kind", "year"].map(str::to_owned).into();
+        let made = made_of(&[losses]);
+        made.notes.iter().any(|note| note.starts_with("Rows of losses with All kinds as their kind may be sums"))
+    };
+    assert!(noted(&["Flood", "All kinds"]));
+    assert!(!noted(&["Flood", "Storm"]));
 }
 
 #[test]

@@ -95,6 +95,44 @@ fn flags_and_ends_are_named_conditions() {
 }
 
 #[test]
+fn what_was_done_at_a_time_that_rows_may_lack_is_a_named_condition() {
+    let time = |name, nulls| Column(name, "TIMESTAMP", 90, nulls, NONE, &[]);
+    let tables = vec![table(
+        "tickets",
+        300,
+        &[
+            key("ticket_id", 300),
+            // When they happened.
+            time("opened_at", 3),
+            time("resolved_at", 40),
+            time("left_on", 40),
+            time("answered_at", 0),
+            // Neither has happened yet.
+            time("expected_at", 40),
+            time("ends_on", 40),
+            // Something else is called so.
+            time("escalated_at", 40),
+            Column("escalated", "BOOLEAN", 2, 0, ["false", "true"], &[]),
+            time("merged_on", 40),
+            Column("status", "VARCHAR", 2, 0, NONE, &["Open", "Merged"]),
+        ],
+    )];
+    let made = made_of(&tables).ontology;
+    let of: Vec<(&str, &str)> = made.segments.iter().map(|it| (it.name.as_str(), it.expression.as_str())).collect();
+    assert_eq!(
+        of,
+        [
+            ("resolved tickets", "tickets.resolved_at IS NOT NULL"),
+            ("not resolved tickets", "tickets.resolved_at IS NULL"),
+            ("left tickets", "tickets.left_on IS NOT NULL"),
+            ("not left tickets", "tickets.left_on IS NULL"),
+        ]
+    );
+    assert_eq!(made.segments[1].synonyms, ["not resolved"]);
+    assert_eq!(made.field("tickets", "ends_on").unwrap().ai.synonyms, ["end"]);
+}
+
+#[test]
 fn few_numbers_that_stand_for_kinds_are_a_closed_set() {
     let number = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "99"], &["1", "2"]);
     let columns = [key("firm_id", 300), number("company_type", 4), number("branch_type", 40), number("lot", 4)];

@@ -71,24 +71,26 @@ impl Class {
     }
 }
 
-/// Of numbers and moments that can be infinite, those that are not.
+/// A column with NULL in the place of numbers and moments that are infinite. It is no `FILTER` of an aggregate: for each
+/// of those the engine holds all columns of the statement.
 pub(super) fn finite(class: Class, column: &str) -> String {
     match class {
-        Class::Float | Class::Day => format!("FILTER (WHERE isfinite({column}))"),
-        _ => String::new(),
+        Class::Float | Class::Day => format!("CASE WHEN isfinite({column}) THEN {column} END"),
+        _ => column.to_owned(),
     }
 }
 
 /// An estimate of the median as text; NULL of a type that has none.
 pub(super) fn estimated_median(class: Class, column: &str) -> String {
     match class.is_number() || class == Class::Day {
-        true => format!("CAST(approx_quantile({column}, 0.5) {} AS VARCHAR)", finite(class, column)),
+        true => format!("CAST(approx_quantile({}, 0.5) AS VARCHAR)", finite(class, column)),
         false => "CAST(NULL AS VARCHAR)".to_owned(),
     }
 }
 
 /// The exact median of a type that has one: between two numbers, or one of the moments.
 pub(super) fn median(class: Class, column: &str) -> Option<String> {
+    let column = finite(class, column);
     match class {
         class if class.is_number() => Some(format!("quantile_cont({column}, 0.5)")),
         Class::Day | Class::Time => Some(format!("quantile_disc({column}, 0.5)")),

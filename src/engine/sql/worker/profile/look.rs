@@ -2,7 +2,7 @@
 
 use duckdb::Connection;
 
-use super::class::Class;
+use super::class::{Class, finite};
 use crate::model::personal::{self, Content};
 use crate::model::source::quoted;
 
@@ -42,10 +42,9 @@ pub(in super::super) fn personal_kind(
     filled: i64,
 ) -> duckdb::Result<Option<personal::Kind>> {
     let (class, column) = (Class::of(r#type), quoted(name));
-    let finite = if class == Class::Float { format!("FILTER (WHERE isfinite({column}))") } else { String::new() };
     let greatest: Option<String> = match class.content() {
         Content::Whole => {
-            let sql = format!("SELECT CAST(max({column}) {finite} AS VARCHAR) FROM {table}");
+            let sql = format!("SELECT CAST(max({}) AS VARCHAR) FROM {table}", finite(class, &column));
             connection.query_row(&sql, [], |row| row.get(0))?
         }
         _ => None,

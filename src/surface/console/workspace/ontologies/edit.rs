@@ -10,7 +10,7 @@ use super::narrative::{Span, ticked};
 use super::{EDIT, Head, id, standing, tables};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
-use crate::model::ontology::{Problem, StoredOntology};
+use crate::model::ontology::{Problem, Status, StoredOntology};
 use crate::ops::draft_ontology::{DraftOntology, Drafted, Evidence, TableReasons};
 use crate::ops::list_datasets::Listed;
 use crate::ops::ontology_texts::{CheckOntology, Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
@@ -190,13 +190,15 @@ async fn save(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
 
 /// After saving: on to the ontology, or back to the text with what is wrong or doubtful in it.
 pub(super) async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<Response> {
-    let Saved { ontology, problems } = saved;
+    let Saved { mut ontology, problems } = saved;
+    let errors = problems.iter().any(Problem::is_error);
+    // What cannot be compared now is, by the button on its first page.
+    if !errors && let Ok(checked) = room.ask(CheckOntology { ontology_id: ontology.ontology_id }).await {
+        ontology = checked.ontology;
+    }
     if problems.is_empty() {
-        // What cannot be compared now is, by the button there.
-        let _ = room.ask(CheckOntology { ontology_id: ontology.ontology_id }).await;
         return Ok(html::see_other(&Head::of(room, &ontology).at));
     }
-    let errors = problems.iter().any(Problem::is_error);
     let sheet = Sheet { text: sheet.text, version: Some(ontology.version), ..Sheet::default() };
     let version = ontology.version;
     let sheet = match errors {
@@ -204,7 +206,13 @@ pub(super) async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<
             problem: format!("Saved as version {version}, but it cannot be asked until what is wrong in it is mended."),
             ..sheet
         },
-        false => Sheet { notice: format!("Saved as version {version}. Look at what is doubtful in it."), ..sheet },
+        false => {
+            let stands = match ontology.status {
+                Status::Ready => "and it can be asked. Look at what is doubtful in it.",
+                Status::Draft | Status::Failed => "but it cannot be asked yet: About says why.",
+            };
+            Sheet { notice: format!("Saved as version {version}, {stands}"), ..sheet }
+        }
     };
     page(room, Some(&ontology), sheet.marked(problems)).await
 }

@@ -27,7 +27,7 @@ use crate::ops::list_datasets::{ListDatasets, Listed};
 use crate::ops::ontology_texts::{ListAllOntologies, Standing};
 use crate::surface::console::frame::Tab;
 
-/// Pages of datasets that are read for the list of tables.
+/// Pages of datasets that are read for one list of them.
 const MOST_PAGES: usize = 5;
 
 const PAGE: &str = "/ontologies";
@@ -102,17 +102,24 @@ pub(super) fn picture(svg: &str) -> String {
     format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg))
 }
 
-/// The tables of the workspace.
-async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
-    let mut tables = Vec::new();
+/// The datasets of the workspace.
+pub(super) async fn datasets(room: &Room<'_>) -> Result<Vec<Listed>> {
+    let mut datasets = Vec::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
         let found = room.ask(ListDatasets { cursor }).await?;
-        tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
+        datasets.extend(found.datasets);
         cursor = found.next_cursor;
         if cursor.is_none() {
             break;
         }
     }
+    Ok(datasets)
+}
+
+/// Its tables.
+async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
+    let mut tables = datasets(room).await?;
+    tables.retain(|dataset| dataset.r#type == Kind::Table);
     Ok(tables)
 }

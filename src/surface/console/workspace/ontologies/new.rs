@@ -42,6 +42,8 @@ struct NewPage {
     csrf: String,
     tables: Vec<Listed>,
     typed: Typed,
+    /// The operator has set up a language model.
+    has_model: bool,
     problem: String,
 }
 
@@ -138,6 +140,7 @@ async fn page(room: &Room<'_>, typed: Option<Typed>, problem: &str) -> Result<Re
         csrf: room.csrf(),
         tables,
         typed,
+        has_model: room.console.web.config.llm.is_some(),
         problem: problem.to_owned(),
     };
     Ok(html::page_with_script(status, &page))

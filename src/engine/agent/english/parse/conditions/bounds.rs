@@ -187,6 +187,11 @@ impl Parser<'_> {
         }
         self.at = back;
         self.eat_any(&["is", "are", "was", "were", "called", "named", ":", "=", "#"]);
+        // "area unknown", where some areas are called so.
+        let is_own = self.item(0).is_some_and(|item| item.entries.iter().any(|own| self.value_fits(noun, &own.sense)));
+        if is_own {
+            return self.literal_after(noun);
+        }
         if self.eat_any(&[
             "not known",
             "unknown",

@@ -10,6 +10,7 @@ use crate::engine::sql::remote::Permitted;
 const OBJECTS: usize = 20_000;
 
 /// The state of a walk.
+#[derive(Default)]
 pub(super) struct Walk<'a> {
     pub tables: &'a [Permitted],
     /// Common table expressions that can be seen from here, innermost last, and the copies that they make.
@@ -33,17 +34,7 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// The first thing that is not allowed.
     pub(super) fn judge(statement: &Value, tables: &'a [Permitted]) -> Verdict<Vec<&'a Permitted>> {
-        let mut walk = Self {
-            tables,
-            scope: vec![],
-            levels: vec![Level::default()],
-            ctes: 0,
-            table_refs: 0,
-            arms: 0,
-            amplifiers: 0,
-            used: vec![],
-            opened: 0,
-        };
+        let mut walk = Self { tables, levels: vec![Level::default()], ..Self::default() };
         walk.statement(statement)?;
         // A part of the tree that the walk never reached is a hole in the walk.
         let there = objects(statement);
