@@ -5,13 +5,30 @@ use std::{fmt, io};
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Gives an object a member, in place of one of the same name. Whatever is no object stays as it is.
 pub(crate) fn put(object: &mut Value, name: &str, member: impl Into<Value>) {
     if let Value::Object(members) = object {
         members.insert(name.to_owned(), member.into());
     }
+}
+
+/// Every object in a value, itself included, in no order that means anything.
+pub(crate) fn objects(value: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+    let mut open = vec![value];
+    std::iter::from_fn(move || {
+        loop {
+            match open.pop()? {
+                Value::Array(list) => open.extend(list),
+                Value::Object(map) => {
+                    open.extend(map.values());
+                    return Some(map);
+                }
+                _ => {}
+            }
+        }
+    })
 }
 
 /// How many bytes a value has as JSON, without building it.
@@ -102,7 +119,7 @@ impl<'de> Visitor<'de> for Names {
 mod tests {
     use serde_json::json;
 
-    use super::{Twice, size};
+    use super::{Twice, objects, size};
 
     #[test]
     fn a_name_that_is_there_twice_is_found_at_any_depth() {
@@ -114,6 +131,14 @@ mod tests {
             let Twice(found) = serde_json::from_str(text).unwrap();
             assert_eq!(found.as_deref(), twice, "{text}");
         }
+    }
+
+    #[test]
+    fn every_object_is_found_once() {
+        let value = json!([{ "at": 1, "in": [{ "at": 2 }, [{ "at": 3 }]] }, "text", { "at": 4, "in": { "at": 5 } }]);
+        let mut found: Vec<_> = objects(&value).filter_map(|object| object.get("at")?.as_u64()).collect();
+        found.sort_unstable();
+        assert_eq!(found, [1, 2, 3, 4, 5]);
     }
 
     #[test]

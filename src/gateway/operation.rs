@@ -135,9 +135,10 @@ impl Info {
         time: |_| Duration::from_secs(10),
         example: "{}",
     };
-}
 
-impl Info {
+    /// What most reads have in common. They are tools; what is none says so.
+    pub const READ: Info = Info { cost: Cost::Read, read_only: true, surface: Surface::Tool, ..Info::MANAGE };
+
     /// The most bytes of a reply, where what a model reads has at most `usual`.
     pub fn reply_bytes(&self, usual: usize, to_program: bool) -> usize {
         match (self.surface, self.toolsets) {
@@ -189,6 +190,9 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const INFO: Info;
     type Reply: Serialize + JsonSchema + Send;
 
+    /// The datasets that a call covers.
+    const WANT: Want = Want::Nothing;
+
     /// Whether the reply's form is somebody else's, who checks every key: as a tool's result it is one text without
     /// anything added, and the request's id stands beside it, in `_meta`.
     const EXACT: bool = false;
@@ -199,9 +203,9 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// What a call is that took longer than its time.
     const LATE: Code = Code::QueryTimeout;
 
-    /// The datasets that it names.
+    /// The datasets that this call covers: others than [`Operation::WANT`] where the arguments name one.
     fn want(&self) -> Want {
-        Want::Nothing
+        Self::WANT
     }
 
     /// What the audit log keeps of the arguments.

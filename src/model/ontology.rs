@@ -284,9 +284,10 @@ pub struct Field {
 }
 
 /// Rows on each side of a relationship for one row of the other, from `from` to `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cardinality {
+    #[default]
     ManyToOne,
     OneToOne,
     /// Neither side's columns are a key: no measure may be carried across.
@@ -314,7 +315,7 @@ pub enum Confidence {
 }
 
 /// Rows of `from` refer to rows of `to`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Relationship {
     pub name: String,
     /// The many side.
@@ -446,9 +447,15 @@ impl Field {
         if self.label.is_empty() { in_words(&self.name) } else { self.label.clone() }
     }
 
+    /// Whether its values are days of the calendar, or times of such: by their type, and where that is not known by what
+    /// the ontology says.
+    pub fn holds_times(&self) -> bool {
+        self.datatype.is_calendar() || self.is_time && self.datatype == DataType::Opaque
+    }
+
     /// Whether its numbers are years of the calendar, by its name: `release_year`, `year_built`.
     pub fn is_year(&self) -> bool {
-        let words = in_words(&self.name).to_lowercase();
+        let words = in_words(&self.name);
         let words: Vec<&str> = words.split(' ').collect();
         let is_called = match words.as_slice() {
             [.., "per" | "last" | "this" | "previous" | "prior", "year"] => false,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use walk::{Node, NodeMut};
 
-use crate::model::ontology::Aggregation;
+use crate::model::ontology::{Aggregation, Ontology};
 
 /// See the module. All conditions hold together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -434,6 +434,11 @@ impl Plan {
 impl FieldRef {
     pub fn new(dataset: impl Into<String>, field: impl Into<String>) -> Self {
         Self { dataset: dataset.into(), field: field.into(), via: Vec::new() }
+    }
+
+    /// Whether its values are days of the calendar, or times of such.
+    pub fn is_calendar(&self, on: &Ontology) -> bool {
+        on.field(&self.dataset, &self.field).is_some_and(|field| field.datatype.is_calendar())
     }
 }
 

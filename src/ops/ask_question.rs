@@ -11,7 +11,7 @@ use crate::base::secret::sha256_hex;
 use crate::engine::agent::conversation::{Answered, Ask, Body};
 use crate::engine::agent::stages::Record;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Asks, Blocks, Cost, Info, Operation, Parts, Question, Route, Surface, Toolset};
+use crate::gateway::operation::{Asks, Blocks, Cost, Info, Operation, Parts, Question, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::chart::ChartSpec;
 use crate::model::error::{Code, Result};
@@ -135,22 +135,16 @@ impl Operation for AskQuestion {
                       Tell the person its assumptions and caveats.",
         action: Action::RunSql,
         cost: Cost::Ask,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Ask],
         view: Some("ui://dragoman/chart.html"),
         route: Route { method: "POST", path: "/ask" },
         time: |budgets| budgets.ask_time,
         example: r#"{"ontologyId":"01936f2e-7c1a-7000-8000-000000000001","question":"How many flights were there by carrier in July 2013?"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
+    const WANT: Want = Want::All;
     const LATE: Code = Code::AgentTimeout;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     /// A digest of the question and no word of it. The record can never be erased, and a question may hold what has to be:
     /// a name, a stored value. With the digest it can still be shown that somebody asked this very question.

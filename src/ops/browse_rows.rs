@@ -79,10 +79,7 @@ impl Operation for BrowseRows {
         ..Info::MANAGE
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         let sort = self.sort.as_ref().map(|sort| format!(" sort {sort}")).unwrap_or_default();

@@ -104,7 +104,6 @@ impl Operation for ListVersions {
         cost: Cost::Read,
         read_only: true,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/versions" },
-        time: super::quick,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
         ..Info::MANAGE
     };

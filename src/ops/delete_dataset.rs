@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
 use crate::model::dataset::Dataset;
 use crate::model::error::Result;
@@ -39,15 +39,12 @@ impl Operation for DeleteDataset {
                       It needs the dataset's name besides its id, and a recent sign-in. There is no way back.",
         action: Action::DeleteDatasets,
         cost: Cost::Read,
-        read_only: false,
         sensitive: true,
         recorded_as: Some("admin.dataset.delete"),
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "DELETE", path: "/datasets/{dataset_id}" },
         time: |_| std::time::Duration::from_secs(60),
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","name":"sales"}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

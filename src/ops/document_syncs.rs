@@ -18,7 +18,7 @@ use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
 use crate::model::sync::{Bucket, DocumentSync, Mapping, Origin, Run, Site, State};
 
-const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, ..Info::MANAGE };
+const MANAGE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
 
 /// A run: wanted, under way, or over.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -128,10 +128,7 @@ impl Operation for ListSyncs {
         ..MANAGE
     };
     type Reply = Listed;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn rows(reply: &Listed) -> usize {
         reply.syncs.len()
@@ -224,10 +221,7 @@ impl Operation for SetSync {
         ..MANAGE
     };
     type Reply = Shown;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         let site = self.site.as_ref().map(|site| site.sitemap.as_str());

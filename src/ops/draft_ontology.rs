@@ -99,10 +99,7 @@ impl Operation for DraftOntology {
         ..WRITE
     };
     type Reply = Drafted;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Drafted> {
         let timezone = self.timezone.map(|zone| zone.trim().to_owned()).filter(|zone| !zone.is_empty());

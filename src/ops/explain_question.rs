@@ -38,11 +38,8 @@ impl Operation for ExplainQuestion {
         ..Info::MANAGE
     };
     type Reply = Explained;
+    const WANT: Want = Want::All;
     const LATE: Code = Code::AgentTimeout;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     fn target(&self) -> String {
         self.0.target()

@@ -52,10 +52,7 @@ impl Operation for ExportSql {
         ..Info::MANAGE
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.sql.clone()

@@ -113,21 +113,13 @@ impl Operation for GetDocument {
         description: "Returns the text of a document that dragoman_search found, part by part where it is long.",
         action: Action::Search,
         cost: Cost::Resource,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
         surface: Surface::Resource,
-        toolsets: &[],
-        view: None,
         route: Route { method: "GET", path: "/documents/{document_id}" },
-        time: super::quick,
         example: r#"{"document_id":"01936f2e-7c1a-7000-8000-000000000002"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.document_id.to_string()

@@ -9,7 +9,7 @@ use crate::base::id::Id;
 use crate::base::nearest::nearest;
 use crate::engine::job::Job;
 use crate::engine::ontology::about::{self, Said};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Pass, Want};
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -144,23 +144,14 @@ impl Operation for GetSchema {
         description: "Columns of one or several datasets with types, sample values and units, keys, how tables refer to \
                       each other, and the ontologies that define numbers over them. Call it before writing SQL.",
         action: Action::ReadSchema,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data],
-        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/schema" },
-        time: super::quick,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
+    const WANT: Want = Want::All;
     const LARGE: bool = true;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     fn target(&self) -> String {
         self.dataset_id.iter().chain(&self.dataset_ids).cloned().collect::<Vec<_>>().join(" ")

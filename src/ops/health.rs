@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
 use crate::model::error::Result;
 
@@ -35,16 +35,9 @@ impl Operation for Health {
         description: "Says whether the service answers and lets clients into any workspace; with a credential, whether it \
                       can use the external tier now.",
         action: Action::ListDatasets,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
         surface: Surface::Resource,
-        toolsets: &[],
-        view: None,
         route: Route { method: "GET", path: "/health" },
-        time: super::quick,
-        example: "{}",
+        ..Info::READ
     };
     type Reply = Reply;
 

@@ -11,7 +11,7 @@ use crate::engine::extract::sheets::Sheet;
 use crate::engine::ingest::{FileKind, Imported, Request, SourceFile, kind_of};
 use crate::engine::job::Job;
 use crate::engine::uploads::Upload;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
 use crate::model::column_change::{ColumnChange, Hint};
 pub use crate::model::dataset::IfExists;
@@ -129,15 +129,10 @@ impl Operation for Import {
                       named in skipped.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
-        read_only: false,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "POST", path: "/datasets" },
         time: |_| std::time::Duration::from_secs(900),
         example: r#"{"name":"sales","publish":false}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

@@ -7,7 +7,7 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -95,22 +95,12 @@ impl Operation for ListDatasets {
         description: "Lists the datasets that you may use, with their columns: tables for dragoman_sql, documents for \
                       dragoman_search. Then call dragoman_get_schema.",
         action: Action::ListDatasets,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data, Toolset::Rag],
-        view: None,
         route: Route { method: "GET", path: "/datasets" },
-        time: super::quick,
-        example: "{}",
+        ..Info::READ
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn rows(reply: &Reply) -> usize {
         reply.count

@@ -63,10 +63,7 @@ impl Operation for ListDocuments {
         ..Info::MANAGE
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         format!("{} page {}", self.dataset_id, self.page)

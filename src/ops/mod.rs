@@ -231,8 +231,3 @@ fn passage_url(on: &Parts, job: &Job<'_>, chunk: ChunkId) -> String {
     let ChunkId { document, index } = chunk;
     on.config.url(&format!("/w/{}/documents/{document}?chunk={index}#passage", job.pass.slug()))
 }
-
-/// Seconds that metadata reads may take.
-fn quick(_: &crate::config::Budgets) -> std::time::Duration {
-    std::time::Duration::from_secs(10)
-}

@@ -14,22 +14,8 @@ use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{OntologyRef, Status, StoredOntology};
 
-const READ: Info = Info {
-    name: "",
-    title: "",
-    description: "",
-    action: Action::ReadOntologies,
-    cost: Cost::Resource,
-    read_only: true,
-    sensitive: false,
-    recorded_as: None,
-    surface: Surface::Resource,
-    toolsets: &[],
-    view: None,
-    route: Route { method: "GET", path: "" },
-    time: super::quick,
-    example: "{}",
-};
+const READ: Info =
+    Info { action: Action::ReadOntologies, cost: Cost::Resource, surface: Surface::Resource, ..Info::READ };
 
 /// Bytes of a reply for its cursor, its id and the names of its fields.
 const ENVELOPE: usize = 1_024;
@@ -66,10 +52,7 @@ impl Operation for ListOntologies {
         ..READ
     };
     type Reply = Ontologies;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn rows(reply: &Ontologies) -> usize {
         reply.ontologies.len()
@@ -161,10 +144,7 @@ impl Operation for GetOntology {
         ..READ
     };
     type Reply = Ontology;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         OntologyRef::recorded(self.ontology_id.as_ref())
@@ -273,10 +253,7 @@ impl Operation for GetOntologyDataset {
         ..READ
     };
     type Reply = Schema;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         format!("{} {}", OntologyRef::recorded(Some(&self.ontology_id)), self.name)

@@ -9,7 +9,7 @@ use crate::engine::agent::guide::questions;
 use crate::engine::agent::near::relevance;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Blocks, Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 use crate::model::guide::Guide;
@@ -26,22 +26,7 @@ const MOST_QUESTIONS: usize = 3;
 /// Longest `about`, in characters.
 const MOST_CHARS: usize = 500;
 
-const READ: Info = Info {
-    name: "",
-    title: "",
-    description: "",
-    action: Action::ReadOntologies,
-    cost: Cost::Read,
-    read_only: true,
-    sensitive: false,
-    recorded_as: None,
-    surface: Surface::Tool,
-    toolsets: &[Toolset::Ask],
-    view: None,
-    route: Route { method: "GET", path: "" },
-    time: super::quick,
-    example: "{}",
-};
+const READ: Info = Info { action: Action::ReadOntologies, toolsets: &[Toolset::Ask], ..Info::READ };
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -89,10 +74,7 @@ impl Operation for FindOntologies {
         ..READ
     };
     type Reply = Found;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn rows(reply: &Found) -> usize {
         reply.ontologies.len()
@@ -188,10 +170,7 @@ impl Operation for DescribeOntology {
         ..READ
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         OntologyRef::recorded(self.ontology_id.as_ref())

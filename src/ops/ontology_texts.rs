@@ -83,10 +83,7 @@ impl Operation for ListAllOntologies {
         ..WRITE
     };
     type Reply = All;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<All> {
         let standings = on.engines.library.standings(job).await?;
@@ -139,10 +136,7 @@ impl Operation for CreateOntology {
         ..WRITE
     };
     type Reply = Saved;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Saved> {
         let saved = on.engines.library.save(job, None, &self.text, None, &self.summary).await?;
@@ -161,10 +155,7 @@ impl Operation for UpdateOntology {
         ..WRITE
     };
     type Reply = Saved;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.ontology_id.to_string()
@@ -203,10 +194,7 @@ impl Operation for CheckOntology {
         ..WRITE
     };
     type Reply = Checked;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.ontology_id.to_string()
@@ -269,10 +257,7 @@ impl Operation for GetOntologyText {
         ..WRITE
     };
     type Reply = Text;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.ontology_id.to_string()
@@ -344,10 +329,7 @@ impl Operation for OntologyHistory {
         ..WRITE
     };
     type Reply = History;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.ontology_id.to_string()
@@ -388,10 +370,7 @@ impl Operation for DeleteOntology {
         ..WRITE
     };
     type Reply = Done;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         format!("{} {}", self.ontology_id, self.name)

@@ -60,10 +60,7 @@ impl Operation for PlotColumns {
         ..Info::MANAGE
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.dataset_id.to_string()

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -47,16 +47,12 @@ impl Operation for PreviewRows {
         description: "Returns the first rows of a table as they are stored, to see what values look like. \
                       For anything computed use dragoman_sql.",
         action: Action::ReadSchema,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data],
         view: Some("ui://dragoman/table.html"),
         route: Route { method: "GET", path: "/datasets/{dataset_id}/rows" },
         time: |budgets| budgets.sql_time,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","limit":10}"#,
+        ..Info::READ
     };
     type Reply = Reply;
     const LARGE: bool = true;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -57,16 +57,11 @@ impl Operation for ProfileDataset {
                       columns likely hold personal data (their values are masked). Call it to judge data before \
                       analysing them. The reply says which figures are estimates.",
         action: Action::ReadSchema,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data],
-        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/profile" },
         time: |budgets| budgets.sql_time * 3,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
 

@@ -10,7 +10,7 @@ use crate::base::counted::counted;
 use crate::engine::agent::guide::questions;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -50,22 +50,12 @@ impl Operation for GetPrompt {
         description: "A system prompt for models that have neither MCP nor functions: what data there are and how to ask for \
                       them over HTTP. It holds no token.",
         action: Action::ListDatasets,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
         surface: Surface::Resource,
-        toolsets: &[],
-        view: None,
         route: Route { method: "GET", path: "/prompt" },
-        time: super::quick,
-        example: "{}",
+        ..Info::READ
     };
     type Reply = Prompt;
-
-    fn want(&self) -> Want {
-        Want::Published
-    }
+    const WANT: Want = Want::Published;
 
     fn rows(reply: &Prompt) -> usize {
         reply.datasets

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
 use crate::model::dataset::Dataset;
 use crate::model::error::Result;
@@ -33,15 +33,9 @@ impl Operation for Publish {
         description: "Says whether external clients may see a dataset. It holds at once, for every session.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
-        read_only: false,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}" },
-        time: super::quick,
         example: r#"{"externally_queryable":true}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

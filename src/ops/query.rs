@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::ask_question::{AskQuestion, Reply, reply};
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Code, Result};
 use crate::model::ontology::OntologyRef;
@@ -37,22 +37,16 @@ impl Operation for RunQuery {
                       nearest names: mend it and call again. Tell the person how it was read and the caveats.",
         action: Action::RunSql,
         cost: Cost::Sql,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Ask],
         view: Some("ui://dragoman/chart.html"),
         route: Route { method: "POST", path: "/query" },
         time: |budgets| budgets.ask_time,
         example: r#"{"measures":["flight_count","average_departure_delay"],"dimensions":["airline.name"],"filters":["flight.origin = 'JFK'"],"time":"2013-07","order":["flight_count desc"],"limit":5}"#,
+        ..Info::READ
     };
     type Reply = Reply;
+    const WANT: Want = Want::All;
     const LATE: Code = Code::AgentTimeout;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     /// As of a question, a digest and no word of it: it may hold stored values.
     fn target(&self) -> String {

@@ -72,10 +72,7 @@ impl Operation for ListQuestions {
         ..WRITE
     };
     type Reply = Questions;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         let whose = if self.everybodys { " everybody's" } else { "" };
@@ -127,10 +124,7 @@ impl Operation for GetTrace {
         ..WRITE
     };
     type Reply = Traced;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.trace_id.to_string()
@@ -160,10 +154,7 @@ impl Operation for InspectTrace {
         ..Info::MANAGE
     };
     type Reply = Traced;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.trace_id.to_string()
@@ -197,10 +188,7 @@ impl Operation for Remember {
         ..WRITE
     };
     type Reply = Done;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         format!("{} {}", self.trace_id, self.memory.name())
@@ -251,10 +239,7 @@ impl Operation for ListRemembered {
         ..WRITE
     };
     type Reply = AllKept;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.ontology_id.to_string()
@@ -291,10 +276,7 @@ impl Operation for Forget {
         ..WRITE
     };
     type Reply = Done;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.remembered_id.to_string()

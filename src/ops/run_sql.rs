@@ -55,10 +55,7 @@ impl Operation for RunSql {
         ..Info::MANAGE
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.sql.clone()

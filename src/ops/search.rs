@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::Match;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Document;
@@ -92,16 +92,10 @@ impl Operation for Search {
         description: "Finds passages in the documents of dragoman_list_datasets, by meaning and by words together. \
                       Ask in plain words; each match names its document. For numbers over tables use dragoman_sql.",
         action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data, Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/search" },
-        time: super::quick,
         example: r#"{"query":"what does a negative delay mean","top_k":3}"#,
+        ..Info::READ
     };
     type Reply = Reply;
 

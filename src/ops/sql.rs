@@ -8,7 +8,7 @@ use crate::base::clock::whole_millis;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::sql::{Facts, Page, gone};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -77,15 +77,12 @@ impl Operation for Sql {
                       (truncated: there were more); a large reply goes on with next_cursor.",
         action: Action::RunSql,
         cost: Cost::Sql,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Data],
         view: Some("ui://dragoman/table.html"),
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier ORDER BY flights DESC"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
     const LARGE: bool = true;

@@ -63,7 +63,6 @@ impl Operation for UpdateDataset {
         action: Action::WriteDatasets,
         cost: Cost::Read,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}/description" },
-        time: super::quick,
         example: r#"{"title":"Sales of 2024","description":"One row is one sale.","columns":{"amount":"Euros, without tax"}}"#,
         ..Info::MANAGE
     };

@@ -41,7 +41,7 @@ impl Shown {
     }
 }
 
-const MANAGE: Info = Info { action: Action::WriteDatasets, cost: Cost::Read, time: super::quick, ..Info::MANAGE };
+const MANAGE: Info = Info { action: Action::WriteDatasets, cost: Cost::Read, ..Info::MANAGE };
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]

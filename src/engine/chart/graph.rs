@@ -267,7 +267,7 @@ fn edge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ontology::{AiContext, Confidence, Field, Metric};
+    use crate::model::ontology::{Field, Metric};
 
     fn dataset(name: &str, fields: usize) -> Entity {
         let fields = (0..fields).map(|at| Field { name: format!("f{at}"), ..Field::default() }).collect();
@@ -281,12 +281,8 @@ mod tests {
             to: to.into(),
             from_columns: vec!["x".into()],
             to_columns: vec!["y".into()],
-            ai: AiContext::default(),
             role: role.map(str::to_owned),
-            cardinality: Cardinality::ManyToOne,
-            optional: false,
-            preferred: false,
-            confidence: Confidence::Declared,
+            ..Relationship::default()
         }
     }
 

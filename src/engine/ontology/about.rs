@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::base::clock::Clock;
     use crate::model::dataset::{ColumnInfo, Kind};
-    use crate::model::ontology::{AiContext, Cardinality, Confidence, Field, Ontology, Relationship};
+    use crate::model::ontology::{Field, Ontology, Relationship};
 
     fn table(name: &str, columns: &[&str]) -> Dataset {
         let clock = Clock::manual(0);
@@ -198,12 +198,7 @@ mod tests {
             to: "buyer".into(),
             from_columns: vec!["customer".into()],
             to_columns: vec!["id".into()],
-            ai: AiContext::default(),
-            role: None,
-            cardinality: Cardinality::ManyToOne,
-            optional: false,
-            preferred: false,
-            confidence: Confidence::Declared,
+            ..Relationship::default()
         };
         Ontology {
             name: "shop".into(),

@@ -173,7 +173,7 @@ pub fn is_open(metric: &Metric, on: &Ontology) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ontology::{Cardinality, Confidence, Field, Segment, Term};
+    use crate::model::ontology::{Field, Segment, Term};
 
     #[test]
     fn what_rests_on_hidden_data_is_gone_too() {
@@ -192,11 +192,7 @@ mod tests {
                 ai: AiContext { instructions: "As with salaries".into(), ..Default::default() },
                 from_columns: vec!["shop_id".into()],
                 to_columns: vec!["shop_id".into()],
-                role: None,
-                cardinality: Cardinality::ManyToOne,
-                optional: false,
-                preferred: false,
-                confidence: Confidence::default(),
+                ..Relationship::default()
             }],
             metrics: vec![
                 Metric { description: "What is sold".into(), ..metric("sales", "SUM(orders.amount)") },

@@ -2,7 +2,6 @@
 //! optimised build; chunks are made up, since it is not the encoder that is measured.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +20,7 @@ use super::*;
 use crate::base::clock::Clock;
 use crate::config::Limits;
 use crate::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
-use crate::model::caller::{Caller, Client, Proof};
+use crate::model::caller::{Caller, Proof};
 
 /// Searches of each kind.
 const SEARCHES: usize = 40;
@@ -132,15 +131,10 @@ async fn measured(datasets: usize, chunks: usize) {
     let bytes: u64 = all.iter().map(|one| build(&files, &clock, one, chunks / datasets, &mut numbers)).sum();
     let built = chunks as f64 / began.elapsed().as_secs_f64();
     let caller = Caller {
-        org: org.id,
-        user: None,
         role: Role::Viewer,
         rights: Rights::of_role(Role::Viewer),
         proof: Proof::BrowserSession { auth_time: 0 },
-        client: Client::default(),
-        session: None,
-        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "r".into(),
+        ..Caller::operator(org.id, "r".into())
     };
     let pass = authorize(&caller, &Catalogue::new(org.clone(), all), Action::Search, &Want::All).unwrap();
     let budget = Limits::default().budgets;

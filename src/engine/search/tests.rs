@@ -1,5 +1,4 @@
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -26,7 +25,7 @@ use crate::engine::ontology::library::Library;
 use crate::engine::readers::Readers;
 use crate::engine::sql::{Results, SqlEngine};
 use crate::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
-use crate::model::caller::{Caller, Client, Proof};
+use crate::model::caller::{Caller, Proof};
 use crate::model::document::Document;
 use crate::store;
 
@@ -103,15 +102,10 @@ impl World {
 
     fn pass(&self, datasets: Vec<Dataset>) -> Pass {
         let caller = Caller {
-            org: self.org.id,
-            user: None,
             role: Role::Viewer,
             rights: Rights::of_role(Role::Viewer),
             proof: Proof::BrowserSession { auth_time: 0 },
-            client: Client::default(),
-            session: None,
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            request_id: "r".into(),
+            ..Caller::operator(self.org.id, "r".into())
         };
         authorize(&caller, &Catalogue::new(self.org.clone(), datasets), Action::Search, &Want::All).unwrap()
     }

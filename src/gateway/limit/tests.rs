@@ -1,4 +1,3 @@
-use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use super::*;
@@ -9,15 +8,11 @@ use crate::model::caller::{Client, Proof};
 
 fn caller(clock: &Clock, token: &str) -> Caller {
     Caller {
-        org: Id::new(clock),
-        user: None,
         role: Role::Viewer,
         rights: Rights::NONE,
         proof: Proof::ConnectivityToken { id: token.into() },
         client: Client::default(),
-        session: None,
-        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: String::new(),
+        ..Caller::operator(Id::new(clock), String::new())
     }
 }
 

@@ -1,8 +1,6 @@
-use std::net::{IpAddr, Ipv4Addr};
-
 use super::*;
 use crate::base::clock::Clock;
-use crate::model::caller::{Client, Proof};
+use crate::model::caller::Proof;
 use crate::model::dataset::Kind;
 
 fn org(clock: &Clock, connectivity_enabled: bool) -> Org {
@@ -10,17 +8,7 @@ fn org(clock: &Clock, connectivity_enabled: bool) -> Org {
 }
 
 fn caller(org: &Org, role: Role, rights: Rights, proof: Proof) -> Caller {
-    Caller {
-        org: org.id,
-        user: None,
-        role,
-        rights,
-        proof,
-        client: Client::default(),
-        session: None,
-        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        request_id: "r".into(),
-    }
+    Caller { role, rights, proof, ..Caller::operator(org.id, "r".into()) }
 }
 
 fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -> Dataset {

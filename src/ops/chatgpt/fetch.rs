@@ -12,7 +12,7 @@ use super::{Thing, nothing};
 use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
@@ -55,25 +55,16 @@ impl Operation for Fetch {
         description: "Returns what search found: a dataset's columns and first rows, what an ontology can be asked, a \
                       document's text around a passage; metadata.next is the id of the part after it.",
         action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Chatgpt],
-        view: None,
         route: Route { method: "POST", path: "/chatgpt/fetch" },
         // The first look at an ontology reads the values of its data.
         time: |_| Duration::from_secs(120),
         example: r#"{"id":"dataset:01936f2e-7c1a-7000-8000-000000000001"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
-
+    const WANT: Want = Want::All;
     const EXACT: bool = true;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     fn target(&self) -> String {
         self.id.clone()

@@ -8,7 +8,7 @@ use crate::engine::agent::near::{fit, fit_of};
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
 use crate::engine::search::Match;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -52,24 +52,14 @@ impl Operation for Search {
         title: "Search everything",
         description: "Finds datasets, ontologies (business definitions) and documents by words. Next: fetch a result's id.",
         action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
         toolsets: &[Toolset::Chatgpt],
-        view: None,
         route: Route { method: "POST", path: "/chatgpt/search" },
-        time: crate::ops::quick,
         example: r#"{"query":"departure delays"}"#,
+        ..Info::READ
     };
     type Reply = Reply;
-
+    const WANT: Want = Want::All;
     const EXACT: bool = true;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
 
     fn target(&self) -> String {
         self.query.clone()

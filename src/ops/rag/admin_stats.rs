@@ -80,10 +80,7 @@ impl Operation for AdminStats {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn rows(reply: &Reply) -> usize {
         reply.sources.len()

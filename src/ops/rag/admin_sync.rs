@@ -56,10 +56,7 @@ impl Operation for AdminSync {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.source_names.join(" ")

@@ -100,10 +100,7 @@ impl Operation for FetchFromSource {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         format!("{} ({})", self.doc_ids.join(" "), self.columns.join(", "))

@@ -128,10 +128,7 @@ impl Operation for GetChunks {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.chunk_ids.join(" ")

@@ -105,10 +105,7 @@ impl Operation for GetDocs {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.doc_ids.join(" ")

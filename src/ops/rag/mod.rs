@@ -23,7 +23,7 @@ use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::REACH;
-use crate::gateway::operation::{Cost, Info, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Parts, Route, Toolset};
 use crate::model::access::Action;
 use crate::model::dataset::Kind;
 use crate::model::error::{Error, Result};
@@ -35,22 +35,8 @@ const MOST: u32 = 50;
 const IDS: usize = 50;
 
 /// What most of these operations have in common.
-const TOOL: Info = Info {
-    name: "",
-    title: "",
-    description: "",
-    action: Action::Search,
-    cost: Cost::Read,
-    read_only: true,
-    sensitive: false,
-    recorded_as: None,
-    surface: Surface::Tool,
-    toolsets: &[Toolset::Rag],
-    view: None,
-    route: Route { method: "POST", path: "" },
-    time: crate::ops::quick,
-    example: "{}",
-};
+const TOOL: Info =
+    Info { action: Action::Search, toolsets: &[Toolset::Rag], route: Route { method: "POST", path: "" }, ..Info::READ };
 
 fn ten() -> u32 {
     10

@@ -50,10 +50,7 @@ impl Operation for SearchFts {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.query.clone()

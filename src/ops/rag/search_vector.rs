@@ -80,10 +80,7 @@ impl Operation for SearchVector {
         ..TOOL
     };
     type Reply = Reply;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
+    const WANT: Want = Want::All;
 
     fn target(&self) -> String {
         self.query_text.clone().or_else(|| self.like.clone()).unwrap_or_else(|| "a vector".into())

@@ -16,7 +16,7 @@ use rmcp::model::{JsonObject, RequestId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::handler::signature;
+use super::introduction::signature;
 use super::lists::way;
 use super::message::{MODERN, Peek};
 use super::tools::CALL;

@@ -11,6 +11,7 @@ mod calls;
 mod compat;
 mod complete;
 mod handler;
+mod introduction;
 mod lists;
 mod logs;
 mod message;

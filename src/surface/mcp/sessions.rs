@@ -229,8 +229,6 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
     use super::*;
     use crate::model::access::Role;
     use crate::model::caller::{Client, Proof};
@@ -241,15 +239,11 @@ mod tests {
     fn who(name: &str) -> Caller {
         let org = "01936f2e-7c1a-7000-8000-000000000001".parse().unwrap();
         Caller {
-            org,
-            user: None,
             role: Role::Viewer,
             rights: Rights::NONE,
             proof: Proof::ConnectivityToken { id: name.into() },
             client: Client::default(),
-            session: None,
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            request_id: String::new(),
+            ..Caller::operator(org, String::new())
         }
     }
 

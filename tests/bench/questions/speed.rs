@@ -14,9 +14,7 @@ use dragoman::engine::agent::planner::{Context, FieldValues, Planner, View};
 use dragoman::engine::ontology::graph::Graph;
 use dragoman::gateway::{Gateway, Via};
 use dragoman::model::access::ExtScope;
-use dragoman::model::ontology::{
-    Additivity, Cardinality, Confidence, DataType, Entity, Field, FieldRole, Metric, Ontology, Relationship,
-};
+use dragoman::model::ontology::{Additivity, DataType, Entity, Field, FieldRole, Metric, Ontology, Relationship};
 use dragoman::model::reading::Outcome;
 use dragoman::model::source::Dialect;
 use dragoman::ops::questions::InspectTrace;
@@ -256,12 +254,7 @@ fn chain(datasets: usize) -> Ontology {
         to: name(at),
         from_columns: vec!["next_id".into()],
         to_columns: vec!["id".into()],
-        ai: Default::default(),
-        role: None,
-        cardinality: Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Confidence::Declared,
+        ..Relationship::default()
     });
     let metrics = (0..datasets).map(|at| Metric {
         name: format!("{}_amount", name(at)),

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use dragoman::engine::ontology::graph::{Graph, cardinality};
-use dragoman::model::ontology::{
-    AiContext, Cardinality, Confidence, DataType, Entity, Field, Metric, Ontology, Relationship, Segment,
-};
+use dragoman::model::ontology::{Cardinality, DataType, Entity, Field, Metric, Ontology, Relationship, Segment};
 use dragoman::model::plan::Plan;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -239,12 +237,11 @@ fn relationship(text: &str, ontology: &Ontology) -> Relationship {
         to: to.into(),
         from_columns: from_column.split('+').map(Into::into).collect(),
         to_columns: to_column.split('+').map(Into::into).collect(),
-        ai: AiContext::default(),
         role: flags.iter().find_map(|flag| flag.strip_prefix("role=")).map(Into::into),
         cardinality: Cardinality::ManyToMany,
         optional: flags.contains(&"optional"),
         preferred: flags.contains(&"preferred"),
-        confidence: Confidence::Declared,
+        ..Relationship::default()
     };
     let (from, to) = (ontology.entity(from).unwrap(), ontology.entity(to).unwrap());
     relationship.cardinality = cardinality(&relationship, from, to);

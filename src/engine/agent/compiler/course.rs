@@ -17,8 +17,7 @@ use super::work::Work;
 pub(super) fn time_dimension(work: &Work<'_>) -> Option<usize> {
     let dimensions = &work.plan.dimensions;
     let is_time = |dimension: &Dimension| {
-        let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
-        field.is_some_and(|field| field.datatype.is_calendar()) && !dimension.grain.is_some_and(Grain::is_cycle)
+        dimension.field.is_calendar(work.ontology) && !dimension.grain.is_some_and(Grain::is_cycle)
     };
     dimensions.iter().position(is_time).or_else(|| dimensions.iter().position(|dimension| dimension.grain.is_some()))
 }

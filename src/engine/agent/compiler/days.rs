@@ -110,7 +110,7 @@ mod tests {
     use super::super::{Compiled, compile};
     use super::*;
     use crate::engine::ontology::graph::Graph;
-    use crate::model::ontology::{Aggregation, Cardinality, Confidence, Entity, Ontology, Relationship};
+    use crate::model::ontology::{Aggregation, Entity, Ontology, Relationship};
     use crate::model::plan::{Measure, Plan, Value};
     use crate::model::source::Dialect;
 
@@ -137,12 +137,7 @@ mod tests {
             to: to.into(),
             from_columns: vec![column.into()],
             to_columns: vec!["id".into()],
-            ai: Default::default(),
-            role: None,
-            cardinality: Cardinality::ManyToOne,
-            optional: false,
-            preferred: false,
-            confidence: Confidence::Declared,
+            ..Relationship::default()
         }
     }
 

@@ -32,7 +32,8 @@ pub(super) struct Subject {
     pub body: Option<String>,
 }
 
-/// The groups of a number by dimensions.
+/// The groups of a number by dimensions: units of the calendar, or rows of a dataset, those that the conditions on them
+/// leave.
 pub(super) fn groups_of(
     work: &mut Work<'_>,
     each: Each,
@@ -40,22 +41,12 @@ pub(super) fn groups_of(
     names: &[String],
     filters: &[Condition],
 ) -> Result<Subject, CompileError> {
-    match each {
-        Each::Row(dataset) => subject_of(work, dataset, dims, names, filters),
+    let dataset = match each {
+        Each::Row(dataset) => dataset,
         Each::Unit(body) => {
-            Ok(Subject { dims: dims.to_vec(), names: names.to_vec(), keys: Vec::new(), body: Some(body) })
+            return Ok(Subject { dims: dims.to_vec(), names: names.to_vec(), keys: Vec::new(), body: Some(body) });
         }
-    }
-}
-
-/// What the rows of a dataset, those that the conditions on them leave, are grouped by.
-fn subject_of(
-    work: &mut Work<'_>,
-    dataset: usize,
-    dims: &[Dim],
-    names: &[String],
-    filters: &[Condition],
-) -> Result<Subject, CompileError> {
+    };
     let entity = work.entity(dataset);
     let mut fresh = Names::default();
     names.iter().for_each(|name| fresh.take(name));

@@ -2,7 +2,7 @@ use super::*;
 use crate::engine::render::column::{Column, Role};
 use crate::engine::render::number::Style;
 use crate::model::lineage::ColumnPair;
-use crate::model::ontology::{Aggregation, Confidence, DataType, Entity, Field, Metric, Relationship};
+use crate::model::ontology::{Aggregation, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
     Bound, By, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order,
     Pattern, Shown, TimeFilter, Value, Window,
@@ -20,12 +20,8 @@ fn relationship(name: &str, from: &str, column: &str, to: &str, role: &str) -> R
         to: to.into(),
         from_columns: vec![column.into()],
         to_columns: vec!["code".into()],
-        ai: Default::default(),
         role: (!role.is_empty()).then(|| role.into()),
-        cardinality: crate::model::ontology::Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Confidence::Declared,
+        ..Relationship::default()
     }
 }
 

@@ -179,11 +179,8 @@ fn along_time(plan: &Plan) -> bool {
 
 fn is_time(by: By, plan: &Plan, ontology: &Ontology) -> bool {
     let By::Dimension(at) = by else { return false };
-    plan.dimensions.get(at).is_some_and(|of| {
-        let calendar =
-            ontology.field(&of.field.dataset, &of.field.field).is_some_and(|field| field.datatype.is_calendar());
-        of.grain.map_or(calendar, |grain| !grain.is_cycle())
-    })
+    let dimension = plan.dimensions.get(at);
+    dimension.is_some_and(|of| of.grain.map_or_else(|| of.field.is_calendar(ontology), |grain| !grain.is_cycle()))
 }
 
 fn is_number(by: By, plan: &Plan, ontology: &Ontology) -> bool {

@@ -1,8 +1,6 @@
 use super::*;
 use crate::engine::agent::planner::FieldValues;
-use crate::model::ontology::{
-    AiContext, Cardinality, DataType, Entity, Field, FieldRole, Metric, Relationship, Segment, Term,
-};
+use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Metric, Relationship, Segment, Term};
 
 fn field(name: &str, datatype: DataType) -> Field {
     Field { name: name.into(), expression: name.into(), datatype, role: FieldRole::Dimension, ..Field::default() }
@@ -25,12 +23,7 @@ fn to(from: &str, name: &str) -> Relationship {
         to: name.into(),
         from_columns: vec![format!("{name}_id")],
         to_columns: vec!["id".into()],
-        ai: AiContext::default(),
-        role: None,
-        cardinality: Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Default::default(),
+        ..Relationship::default()
     }
 }
 

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::engine::agent::near::{Sought, find};
     use crate::engine::agent::planner::FieldValues;
-    use crate::model::ontology::{Cardinality, DataType, Entity, Field, Ontology};
+    use crate::model::ontology::{DataType, Entity, Field, Ontology};
 
     fn field(name: &str) -> Field {
         Field { name: name.into(), expression: name.into(), datatype: DataType::String, ..Field::default() }
@@ -77,12 +77,8 @@ mod tests {
             to: "airport".into(),
             from_columns: vec![name.into()],
             to_columns: vec!["faa".into()],
-            ai: Default::default(),
             role: Some(role.into()),
-            cardinality: Cardinality::ManyToOne,
-            optional: false,
-            preferred: false,
-            confidence: Default::default(),
+            ..Relationship::default()
         }
     }
 

@@ -2,9 +2,7 @@ use super::*;
 use crate::engine::agent::compiler::compile;
 use crate::engine::ontology::graph::Graph;
 use crate::model::lineage::{ColumnPair, JoinUse};
-use crate::model::ontology::{
-    Aggregation, AiContext, Cardinality, Confidence, DataType, Field, Metric, Relationship, Segment,
-};
+use crate::model::ontology::{Aggregation, DataType, Field, Metric, Relationship, Segment};
 use crate::model::plan::{Comparison, Dimension, TimeFilter, Value as Computed, Window};
 use crate::model::source::Dialect;
 
@@ -19,12 +17,8 @@ fn relationship(name: &str, columns: &[(&str, &str)], role: Option<&str>) -> Rel
         to: "airport".into(),
         from_columns: columns.iter().map(|(from, _)| (*from).to_owned()).collect(),
         to_columns: columns.iter().map(|(_, to)| (*to).to_owned()).collect(),
-        ai: AiContext::default(),
         role: role.map(str::to_owned),
-        cardinality: Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Confidence::Declared,
+        ..Relationship::default()
     }
 }
 

@@ -176,7 +176,7 @@ fn of_question(
 /// Whether a text is a name of the ontology, in one of the ways in which they are told anyway.
 fn is_of_names(text: &str, ontology: &Ontology) -> bool {
     let plain = |text: &str| -> Vec<String> {
-        let words = in_words(text).to_lowercase();
+        let words = in_words(text);
         let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(singular).collect()
     };

@@ -5,9 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::engine::llm::{Reply, Request};
-use crate::model::ontology::{
-    AiContext, Cardinality, DataType, Entity, Field, Metric, Relationship, Segment, VerifiedQuery,
-};
+use crate::model::ontology::{AiContext, DataType, Entity, Field, Metric, Relationship, Segment, VerifiedQuery};
 use crate::model::plan::{Literal, Plan};
 use crate::model::reading::Cannot;
 
@@ -105,12 +103,8 @@ fn ontology() -> Ontology {
             to: "gardens".into(),
             from_columns: vec!["garden".into()],
             to_columns: vec!["id".into()],
-            ai: AiContext::default(),
             role: Some("place".into()),
-            cardinality: Cardinality::ManyToOne,
-            optional: false,
-            preferred: false,
-            confidence: Default::default(),
+            ..Relationship::default()
         }],
         metrics: vec![
             Metric {

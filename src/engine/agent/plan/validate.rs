@@ -132,7 +132,7 @@ impl<'a> Check<'a> {
                 if !has_hours && field.datatype != DataType::Opaque {
                     self.say(&format!("{at}.grain"), format!("{} has no hours", name_of(&dimension.field)));
                 }
-            } else if !(field.datatype.is_calendar() || field.is_time && field.datatype == DataType::Opaque) {
+            } else if !field.holds_times() {
                 self.say(&format!("{at}.grain"), format!("{} is no date", name_of(&dimension.field)));
             }
         }
@@ -230,10 +230,8 @@ impl<'a> Check<'a> {
             }
             Shown::Cumulative | Shown::Change | Shown::ChangePercent | Shown::MovingAverage { .. } => {
                 let ontology = self.ontology;
-                let is_time = |dimension: &Dimension| {
-                    let field = ontology.field(&dimension.field.dataset, &dimension.field.field);
-                    dimension.grain.is_some() || field.is_some_and(|field| field.datatype.is_calendar())
-                };
+                let is_time =
+                    |dimension: &Dimension| dimension.grain.is_some() || dimension.field.is_calendar(ontology);
                 if !dimensions.iter().any(is_time) {
                     self.say(at, "this needs a dimension of time");
                 }

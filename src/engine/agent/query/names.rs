@@ -5,7 +5,7 @@ use super::lexer::Kind;
 use super::problem::Wrong;
 use super::words::RESERVED;
 use crate::engine::agent::plan::validate::{nearest, shown};
-use crate::model::ontology::{Aggregation, DataType, Entity, Field, Metric, Ontology, Relationship, in_words};
+use crate::model::ontology::{Aggregation, Entity, Field, Metric, Ontology, Relationship, in_words};
 use crate::model::plan::FieldRef;
 
 /// Most choices that are told.
@@ -349,7 +349,6 @@ impl<'a> Reader<'a> {
 
     /// Whether a field holds times.
     pub(super) fn is_time(&self, field: &FieldRef) -> bool {
-        let is = |field: &Field| field.datatype.is_calendar() || field.is_time && field.datatype == DataType::Opaque;
-        self.known(field).is_some_and(is)
+        self.known(field).is_some_and(Field::holds_times)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::ontology::expression::{Aggregate, Scalar};
 use crate::engine::ontology::read::{Node, additivity, cardinality, role};
-use crate::model::ontology::{AiContext, Cardinality, Confidence, Entity, FieldRole, Ontology, Relationship};
+use crate::model::ontology::{Cardinality, Entity, FieldRole, Ontology, Relationship};
 use crate::model::source::Dialect;
 use crate::model::source::quoted;
 
@@ -69,12 +69,9 @@ impl Import {
             to: to.0.to_owned(),
             from_columns: from.1,
             to_columns: to.1,
-            ai: AiContext::default(),
-            role: None,
             cardinality: Cardinality::ManyToMany,
             optional: true,
-            preferred: false,
-            confidence: Confidence::Declared,
+            ..Relationship::default()
         });
     }
 }

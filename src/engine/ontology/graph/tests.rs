@@ -22,12 +22,9 @@ fn ontology(edges: &[&str]) -> Ontology {
             to: to.into(),
             from_columns: key(sign == b'='),
             to_columns: key(sign != b'~'),
-            ai: Default::default(),
-            role: None,
             cardinality: Cardinality::ManyToMany,
-            optional: false,
             preferred: name.ends_with('!'),
-            confidence: Default::default(),
+            ..Relationship::default()
         });
     }
     ontology

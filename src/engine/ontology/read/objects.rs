@@ -5,9 +5,7 @@ use super::extension::Extensions;
 use super::settle::{Open, Written, roles, settle};
 use super::walk::{MAX_NAME, MAX_TEXT, Object, Part, Walk, join};
 use crate::engine::ontology::graph::column;
-use crate::model::ontology::{
-    AiContext, Cardinality, Confidence, DataType, Entity, Field, Metric, Ontology, Relationship,
-};
+use crate::model::ontology::{AiContext, Cardinality, DataType, Entity, Field, Metric, Ontology, Relationship};
 
 /// Datasets of an ontology.
 pub const MAX_DATASETS: usize = 1_000;
@@ -281,19 +279,8 @@ fn expression(walk: &mut Walk, object: &Object<'_>, duckdb: Option<String>) -> S
 
 fn relationship(walk: &mut Walk, part: &Part<'_>, at: usize, open: &mut Open) -> Relationship {
     let keys = ["name", "from", "to", "from_columns", "to_columns", "ai_context", "custom_extensions"];
-    let mut relationship = Relationship {
-        name: String::new(),
-        from: String::new(),
-        to: String::new(),
-        from_columns: Vec::new(),
-        to_columns: Vec::new(),
-        ai: AiContext::default(),
-        role: None,
-        cardinality: Cardinality::ManyToMany,
-        optional: true,
-        preferred: false,
-        confidence: Confidence::Declared,
-    };
+    let mut relationship =
+        Relationship { cardinality: Cardinality::ManyToMany, optional: true, ..Relationship::default() };
     let Some(object) = walk.object(part, &keys) else { return relationship };
     relationship.name = walk.required(&object, "name", MAX_NAME);
     relationship.from = walk.required(&object, "from", MAX_NAME);

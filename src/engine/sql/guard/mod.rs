@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::base::json::objects;
 use crate::base::nearest::nearest_of_many;
 use crate::model::error::{Code, Error};
 
@@ -133,19 +134,11 @@ pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<Judged> {
 /// Every name that the statement gives, in lower case.
 fn aliases(tree: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let mut open = vec![tree];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(list) => open.extend(list),
-            Value::Object(map) => {
-                open.extend(map.values());
-                let lists = ["aliases", "column_name_alias", "expected_names", "unpivot_names"].into_iter();
-                let listed = lists.filter_map(|key| map.get(key)?.as_array()).flatten();
-                let given = map.get("alias").into_iter().chain(listed).filter_map(Value::as_str);
-                names.extend(given.map(str::to_ascii_lowercase));
-            }
-            _ => {}
-        }
+    for map in objects(tree) {
+        let lists = ["aliases", "column_name_alias", "expected_names", "unpivot_names"].into_iter();
+        let listed = lists.filter_map(|key| map.get(key)?.as_array()).flatten();
+        let given = map.get("alias").into_iter().chain(listed).filter_map(Value::as_str);
+        names.extend(given.map(str::to_ascii_lowercase));
     }
     names
 }
@@ -198,21 +191,13 @@ impl Count {
     /// Counts without understanding: every object anywhere that looks like an expression, a query or a table.
     fn blindly(value: &Value) -> Self {
         let mut count = Self::default();
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
-            match value {
-                Value::Array(list) => open.extend(list),
-                Value::Object(map) => {
-                    open.extend(map.values());
-                    if map.contains_key("class") {
-                        count.expressions += 1;
-                    } else if map.contains_key("info_type")
-                        || map.get("type").and_then(Value::as_str).is_some_and(query::is_relation)
-                    {
-                        count.relations += 1;
-                    }
-                }
-                _ => {}
+        for map in objects(value) {
+            if map.contains_key("class") {
+                count.expressions += 1;
+            } else if map.contains_key("info_type")
+                || map.get("type").and_then(Value::as_str).is_some_and(query::is_relation)
+            {
+                count.relations += 1;
             }
         }
         count

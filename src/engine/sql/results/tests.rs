@@ -1,4 +1,3 @@
-use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde_json::json;
@@ -6,7 +5,7 @@ use serde_json::value::to_raw_value;
 
 use super::*;
 use crate::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
-use crate::model::caller::{Caller, Client, Proof};
+use crate::model::caller::{Caller, Proof};
 use crate::model::dataset::Kind;
 use crate::model::error::Code;
 use crate::model::table::Table;
@@ -40,15 +39,10 @@ impl World {
     /// The pass of a token.
     fn pass(&self, token: &str) -> Pass {
         let caller = Caller {
-            org: self.org.id,
-            user: None,
             role: Role::Contributor,
             rights: Rights::of_role(Role::Contributor),
             proof: Proof::ConnectivityToken { id: token.into() },
-            client: Client::default(),
-            session: None,
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            request_id: "r".into(),
+            ..Caller::operator(self.org.id, "r".into())
         };
         authorize(&caller, &Catalogue::new(self.org.clone(), vec![self.table.clone()]), Action::RunSql, &Want::All)
             .unwrap()

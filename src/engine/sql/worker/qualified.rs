@@ -8,6 +8,7 @@ use duckdb::Connection;
 use serde_json::{Map, Value, json};
 
 use super::edit;
+use crate::base::json::objects;
 use crate::engine::sql::guard::tree as json_tree;
 
 /// What a name begins with that says nothing: the schema, and the catalogue before it.
@@ -33,20 +34,9 @@ pub(super) fn plain(connection: &Connection, tree: &str, tables: &[String]) -> O
 
 /// Names of WITH and aliases, in lower case: what has one of them is not the table.
 fn names_given(tree: &Value) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let mut open = vec![tree];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(list) => open.extend(list),
-            Value::Object(map) => {
-                open.extend(map.values());
-                let given = ["key", "cte_name", "alias"].into_iter().filter_map(|key| map.get(key)?.as_str());
-                names.extend(given.map(str::to_ascii_lowercase));
-            }
-            _ => {}
-        }
-    }
-    names
+    let keys = ["key", "cte_name", "alias"];
+    let given = objects(tree).flat_map(|map| keys.into_iter().filter_map(move |key| map.get(key)?.as_str()));
+    given.map(str::to_ascii_lowercase).collect()
 }
 
 fn shorten(value: &mut Value, given: &BTreeSet<String>, tables: &[String], is_changed: &mut bool) {

@@ -200,23 +200,24 @@ impl<'p> Held<'p> {
         self.bounds.push((op, number));
     }
 
-    fn literal(&mut self, literal: &'p Literal) {
+    /// The number that it is, if it is one.
+    fn literal(&mut self, literal: &'p Literal) -> Option<f64> {
         match literal {
             Literal::Bool(yes) => self.negations += usize::from(!yes),
-            Literal::Number(number) => self.numbers.push(number.get()),
+            Literal::Number(number) => {
+                self.numbers.push(number.get());
+                return Some(number.get());
+            }
             Literal::Text(text) => self.texts.push(text),
         }
+        None
     }
 
     fn condition(&mut self, condition: &'p Condition, by: &Resolver<'_>) {
         match condition {
             Condition::Compare { field, op, value } => {
                 self.field(field, by);
-                self.literal(value);
-                let number = match value {
-                    Literal::Number(number) => Some(number.get()),
-                    Literal::Bool(_) | Literal::Text(_) => None,
-                };
+                let number = self.literal(value);
                 self.bound(*op, number);
             }
             Condition::CompareFields { left, op, right } => {
@@ -226,7 +227,9 @@ impl<'p> Held<'p> {
             }
             Condition::In { field, values, negated } => {
                 self.field(field, by);
-                values.iter().for_each(|value| self.literal(value));
+                for value in values {
+                    self.literal(value);
+                }
                 self.negations += usize::from(*negated);
             }
             Condition::Like { field, pattern: _, text, negated } => {
@@ -271,11 +274,7 @@ impl<'p> Held<'p> {
             Condition::Measured { of, measure, op, value } => {
                 self.dataset(of, by);
                 self.measure(measure, by);
-                self.literal(value);
-                let number = match value {
-                    Literal::Number(number) => Some(number.get()),
-                    Literal::Bool(_) | Literal::Text(_) => None,
-                };
+                let number = self.literal(value);
                 self.bound(*op, number);
             }
             Condition::AgainstOverall { field, op, function } => {
@@ -304,7 +303,7 @@ impl<'p> Held<'p> {
 
 /// Whether a field is a time, or the number of a year.
 fn is_time(field: &FieldRef, by: &Resolver<'_>) -> bool {
-    by.ontology.field(&field.dataset, &field.field).is_some_and(|own| {
-        own.datatype.is_calendar() || in_words(&own.name).to_lowercase().split(' ').any(|word| word == "year")
-    })
+    by.ontology
+        .field(&field.dataset, &field.field)
+        .is_some_and(|own| own.datatype.is_calendar() || in_words(&own.name).split(' ').any(|word| word == "year"))
 }

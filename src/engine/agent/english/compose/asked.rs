@@ -12,13 +12,10 @@ impl Builder<'_> {
             return Ok(());
         }
         let ontology = self.resolver.ontology;
-        let calendar = |field: &FieldRef| {
-            ontology.field(&field.dataset, &field.field).is_some_and(|field| field.datatype.is_calendar())
-        };
-        let column =
-            self.plan.dimensions.iter().any(|dimension| dimension.grain.is_some() || calendar(&dimension.field));
+        let is_time = |dimension: &Dimension| dimension.grain.is_some() || dimension.field.is_calendar(ontology);
+        let column = self.plan.dimensions.iter().any(is_time);
         let number = self.plan.measures.iter().any(|measure| match &measure.value {
-            Value::Aggregate { field, .. } => calendar(field),
+            Value::Aggregate { field, .. } => field.is_calendar(ontology),
             Value::Metric(name) => ontology.metric(name).is_some_and(|metric| metric.datatype.is_calendar()),
             _ => false,
         });

@@ -7,8 +7,7 @@ impl Builder<'_> {
     pub(super) fn days(&mut self, function: Option<Aggregation>, from: NounAt, to: NounAt) -> Result<Measure, Fault> {
         let (begin, end) = (self.field_ref(from)?, self.field_ref(to)?);
         for (noun, reference) in [(from, &begin), (to, &end)] {
-            let known = self.resolver.ontology.field(&reference.dataset, &reference.field);
-            if known.is_none_or(|field| !field.datatype.is_calendar()) {
+            if !reference.is_calendar(self.resolver.ontology) {
                 return cannot(format!("“{}” is no date here.", self.sketch.nouns[noun].text));
             }
         }

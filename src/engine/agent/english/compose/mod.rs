@@ -15,6 +15,7 @@ mod spans;
 mod states;
 mod times;
 mod units;
+mod values;
 
 use crate::engine::agent::english::time::CompareWith;
 use crate::engine::ontology::graph::Steps;

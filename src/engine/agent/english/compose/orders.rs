@@ -88,11 +88,8 @@ impl Builder<'_> {
         }
         // A time that is shown is the one that is spoken of.
         let ontology = self.resolver.ontology;
-        let calendar = |dimension: &Dimension| {
-            let field = ontology.field(&dimension.field.dataset, &dimension.field.field);
-            field.is_some_and(|field| field.datatype.is_calendar())
-        };
-        let mut shown = (0..self.plan.dimensions.len()).filter(|at| calendar(&self.plan.dimensions[*at]));
+        let dimensions = &self.plan.dimensions;
+        let mut shown = (0..dimensions.len()).filter(|at| dimensions[*at].field.is_calendar(ontology));
         if let (Some(at), None) = (shown.next(), shown.next()) {
             return Ok(By::Dimension(at));
         }

@@ -52,8 +52,7 @@ impl Builder<'_> {
         let head = expression.get(..expression.len().checked_sub(" IS NULL".len())?)?;
         expression.get(head.len()..)?.eq_ignore_ascii_case(" IS NULL").then_some(())?;
         let (dataset, field) = head.trim().split_once('.')?;
-        let calendar = self.resolver.ontology.field(dataset, field)?.datatype.is_calendar();
         let own = self.resolver.position(dataset)? == self.anchor;
-        (calendar && own).then(|| FieldRef::new(dataset, field))
+        Some(FieldRef::new(dataset, field)).filter(|end| own && end.is_calendar(self.resolver.ontology))
     }
 }

@@ -1,7 +1,7 @@
 //! Questions that go on from the one before: "and by carrier?", "only July", "what about 2014", "top 5 instead".
 
 use crate::model::ontology::Ontology;
-use crate::model::plan::{By, Comparator, Condition, Dimension, FieldRef, Limit, Order, Plan, Value};
+use crate::model::plan::{By, Comparator, Condition, FieldRef, Limit, Order, Plan, Value};
 
 use super::super::compose::{Builder, Fault};
 use super::super::items::{Item, Kind};
@@ -89,13 +89,9 @@ pub(in super::super) fn is_fragment(sketch: &Sketch) -> bool {
 /// Whether a question that goes on says nothing that the answer before does not show: what it asks for is not
 /// understood.
 pub(in super::super) fn adds_nothing(sketch: &Sketch, before: &Plan, ontology: &Ontology) -> bool {
-    let is_time = |column: &Dimension| {
-        let field = ontology.field(&column.field.dataset, &column.field.field);
-        field.is_some_and(|field| field.datatype.is_calendar())
-    };
     let asks = match sketch.ask {
         Ask::Open | Ask::Which | Ask::Whether => true,
-        Ask::When => !before.dimensions.iter().any(is_time),
+        Ask::When => !before.dimensions.iter().any(|column| column.field.is_calendar(ontology)),
         // The answer is shown again; whether it names anybody is looked at in all questions.
         Ask::List | Ask::Who => false,
     };

@@ -78,7 +78,7 @@ fn place(all: &[Token], term: &str) -> Option<(usize, usize)> {
 
 /// Whether the ontology itself has these words.
 fn knows(ontology: &Ontology, term: &str) -> bool {
-    let has = |name: &str| in_words(name).to_lowercase().replace('-', " ").contains(term);
+    let has = |name: &str| in_words(name).contains(term);
     let segment = |it: &crate::model::ontology::Segment| has(&it.name) || it.synonyms.iter().any(|word| has(word));
     ontology.segments.iter().any(segment) || ontology.glossary.iter().any(|it| has(&it.term))
 }

@@ -29,7 +29,7 @@ fn is_state(item: Option<&Item>) -> bool {
 }
 
 fn is_thing(item: &Item) -> bool {
-    item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
+    item.entries.iter().any(Entry::is_whole_thing)
 }
 
 /// "how many tickets did Ada open in May": right behind who does it, with nothing that could be open behind it.

@@ -242,9 +242,10 @@ fn phrases(
         // "customers from" before a place, though a role may be called so, begins with the customers themselves.
         if range.len() > 1 && found.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_))) {
             let place = matches!(list[found.words - 1], "from" | "in" | "at" | "to" | "with");
-            let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
             let first = on.matches(&list[..found.words - 1], &vec![false; found.words - 1]);
-            if place && first.iter().any(|one| one.words + 1 == found.words && one.entries.iter().any(thing)) {
+            if place
+                && first.iter().any(|one| one.words + 1 == found.words && one.entries.iter().any(Entry::is_whole_thing))
+            {
                 continue;
             }
         }
@@ -364,10 +365,9 @@ fn is_deed(tokens: &[Token], range: &Range<usize>, list: &[&str], entries: &[Ent
 
 /// Whether some words are the name of a thing.
 fn is_thing(list: &[&str], on: &Lexicon) -> bool {
-    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
     on.matches(list, &vec![false; list.len()])
         .iter()
-        .any(|found| found.words == list.len() && found.entries.iter().any(thing))
+        .any(|found| found.words == list.len() && found.entries.iter().any(Entry::is_whole_thing))
 }
 
 /// Whether some words end with what was done to the thing that they begin with, and are not a name as they are.
@@ -383,8 +383,9 @@ fn is_metric(entry: &Entry) -> bool {
 /// Whether the last of some words begins a name of a thing with the word after them.
 fn goes_on(list: &[&str], count: usize, on: &Lexicon) -> bool {
     let Some(tail) = list.get(count.saturating_sub(1)..=count) else { return false };
-    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
-    on.matches(tail, &[false, false]).iter().any(|found| found.words == 2 && found.entries.iter().any(thing))
+    on.matches(tail, &[false, false])
+        .iter()
+        .any(|found| found.words == 2 && found.entries.iter().any(Entry::is_whole_thing))
 }
 
 /// Whether the words before a place ask for a number of what comes.
@@ -400,13 +401,12 @@ fn is_mean_count(tokens: &[Token], range: &Range<usize>, list: &[&str], count: u
     let (Some(first), Some(last)) = (list.first(), list.get(count - 1)) else { return false };
     let each = matches!(word(range.end), "per" | "each" | "every")
         || word(range.end) == "for" && matches!(word(range.end + 1), "each" | "every" | "a");
-    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
     each && matches!(*first, "average" | "avg" | "mean")
         && words::singular(last) != *last
         && on
             .matches(&list[1..count], &vec![false; count - 1])
             .iter()
-            .any(|found| found.words == count - 1 && found.entries.iter().any(thing))
+            .any(|found| found.words == count - 1 && found.entries.iter().any(Entry::is_whole_thing))
 }
 
 /// "customers who bought" before what they bought is a thing and a condition on it, although a metric may have the name;

@@ -50,6 +50,18 @@ pub(super) struct Entry {
     pub partial: bool,
 }
 
+impl Entry {
+    /// Whether it is a thing that there are rows of.
+    pub(super) fn is_thing(&self) -> bool {
+        matches!(self.sense, Sense::Entity(_))
+    }
+
+    /// Whether the phrase is the whole name of such a thing.
+    pub(super) fn is_whole_thing(&self) -> bool {
+        self.is_thing() && !self.partial
+    }
+}
+
 /// Entries for the first words of what was looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Match {

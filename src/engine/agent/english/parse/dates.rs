@@ -34,7 +34,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn is_thing_here(&self) -> bool {
-        self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial))
+        self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing))
     }
 
     /// A date by its name, by what happened then, or by the thing that has one: "the start of its lesson", "joining",

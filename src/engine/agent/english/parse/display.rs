@@ -1,6 +1,6 @@
 //! How numbers are shown.
 
-use crate::engine::agent::english::lexicon::Sense;
+use crate::engine::agent::english::lexicon::{Entry, Sense};
 
 use super::super::sketch::{self, Display, Quantity};
 use super::Parser;
@@ -40,9 +40,7 @@ impl Parser<'_> {
         ] {
             if self.eat(phrase) {
                 self.sketch.display = Some(display);
-                let counted = self.item(0).is_some_and(|item| {
-                    item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
-                });
+                let counted = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing));
                 let measured = self.item(0).is_some_and(|item| {
                     item.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial)
                 });

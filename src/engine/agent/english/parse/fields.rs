@@ -1,6 +1,6 @@
 //! One field held against another: "shipped after the promised date", "from the same country as the customer".
 
-use crate::engine::agent::english::lexicon::Sense;
+use crate::engine::agent::english::lexicon::{Entry, Sense};
 use crate::model::plan::Comparator;
 
 use super::super::sketch::{Cond, Noun, NounAt, Want};
@@ -35,26 +35,14 @@ impl Parser<'_> {
 
     /// Whether what comes can be a time of a row, and nothing else that is asked for.
     fn calendar_here(&self, ahead: usize) -> bool {
-        self.item(ahead).is_some_and(|item| {
-            item.entries.iter().any(|entry| match entry.sense {
-                Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()),
-                _ => false,
-            })
-        })
+        self.item(ahead).is_some_and(|item| item.entries.iter().any(|entry| self.is_calendar(&entry.sense)))
     }
 
     /// A noun here that can only be a time.
     fn calendar_noun(&mut self) -> Option<NounAt> {
         let noun = self.noun(Want::Time)?;
-        let kept: Vec<_> = self.sketch.nouns[noun]
-            .entries
-            .iter()
-            .filter(|entry| match entry.sense {
-                Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()),
-                _ => false,
-            })
-            .cloned()
-            .collect();
+        let entries = &self.sketch.nouns[noun].entries;
+        let kept: Vec<_> = entries.iter().filter(|entry| self.is_calendar(&entry.sense)).cloned().collect();
         self.sketch.nouns[noun].entries = kept;
         (!self.sketch.nouns[noun].entries.is_empty() && self.sketch.nouns[noun].of.is_none()).then_some(noun)
     }
@@ -99,7 +87,7 @@ impl Parser<'_> {
     fn property_here(&self) -> bool {
         self.item(0).is_some_and(|item| {
             item.entries.iter().any(|entry| {
-                thing(entry).is_some()
+                entry.is_thing()
                     || matches!(entry.sense, Sense::Field(d, f) if self.field(d, f).is_some_and(|field| !field.datatype.is_number()))
             })
         })
@@ -135,7 +123,7 @@ impl Parser<'_> {
         }
         let whose = self.item(0).is_some_and(|item| item.text.contains(['\'', '’']));
         let item = self.at;
-        let entries: Vec<_> = self.items[item].entries.iter().filter(|entry| thing(entry).is_some()).cloned().collect();
+        let entries: Vec<_> = self.items[item].entries.iter().filter(|entry| entry.is_thing()).cloned().collect();
         self.at += 1;
         if !whose || !self.eat("own") || !self.property_here() {
             return false;
@@ -162,7 +150,7 @@ impl Parser<'_> {
     fn named_last(&self) -> Option<NounAt> {
         let before = |noun: NounAt| {
             let end = self.sketch.nouns[noun].items.end;
-            end == self.at && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some())
+            end == self.at && self.sketch.nouns[noun].entries.iter().any(Entry::is_thing)
         };
         (0..self.sketch.nouns.len()).rev().find(|noun| before(*noun))
     }

@@ -67,9 +67,7 @@ impl Parser<'_> {
         let role = self.item(0).is_some_and(|item| {
             item.norm.ends_with(" by")
                 && item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_)))
-                && self
-                    .item(1)
-                    .is_some_and(|next| next.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial))
+                && self.item(1).is_some_and(|next| next.entries.iter().any(Entry::is_whole_thing))
         });
         if !each && role && !self.sketch.measures.is_empty() {
             self.at += 1;
@@ -243,7 +241,7 @@ impl Parser<'_> {
     fn doers(&self) -> bool {
         let many = self.item(1).is_some_and(|item| {
             let last = item.norm.rsplit(' ').next().unwrap_or_default();
-            words::singular(last) != last && item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+            words::singular(last) != last && item.entries.iter().any(Entry::is_whole_thing)
         });
         let value = matches!(self.word(2), "from" | "in" | "of" | "at")
             && self.item(3).is_some_and(|item| item.has_value() && !item.is_named());
@@ -417,7 +415,7 @@ impl Parser<'_> {
             return false;
         }
         self.at += 1;
-        let is_thing = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+        let is_thing = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_thing));
         let nouns = self.sketch.nouns.len();
         if let Some(noun) = is_thing.then(|| self.noun(Want::Group)).flatten() {
             self.eat_any(&["has", "have", "had"]);

@@ -17,6 +17,7 @@ mod grains;
 mod groups;
 mod judged;
 mod kinds;
+mod lone_nouns;
 mod most_done;
 mod noun_modifiers;
 mod nouns;
@@ -453,6 +454,11 @@ impl Parser<'_> {
 
     fn field(&self, dataset: usize, field: usize) -> Option<&Field> {
         self.ontology.datasets.get(dataset)?.fields.get(field)
+    }
+
+    /// Whether it is a field of days of the calendar, or of times of such.
+    fn is_calendar(&self, sense: &Sense) -> bool {
+        matches!(*sense, Sense::Field(d, f) if self.field(d, f).is_some_and(|field| field.datatype.is_calendar()))
     }
 
     fn is_measure(&self, sense: &Sense) -> bool {

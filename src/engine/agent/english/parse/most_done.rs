@@ -81,8 +81,7 @@ impl Parser<'_> {
         // "on which day did we rent the most films": of what has no time itself, it is counted how often that was done.
         let timed = self.sketch.groups.iter().any(|group| group.grain.is_some()) && self.sketch.subject.is_none();
         let done_to = self.item(object).map(|item| item.entries.clone()).unwrap_or_default();
-        if let (true, Some(event)) = (timed && done_to.iter().any(|entry| thing(entry).is_some()), self.event(&done_to))
-        {
+        if let (true, Some(event)) = (timed && done_to.iter().any(Entry::is_thing), self.event(&done_to)) {
             let noun = Noun::new(self, self.at..self.at + 1, vec![event], Want::Counted, "");
             let noun = self.push(noun);
             self.at += object + 1;
@@ -133,12 +132,7 @@ impl Parser<'_> {
             .iter()
             .flat_map(|done| self.on.matches(&[done], &[false]))
             .flat_map(|found| found.entries)
-            .filter(|entry| match entry.sense {
-                Sense::Field(d, f) => {
-                    !entry.partial && self.field(d, f).is_some_and(|field| field.datatype.is_calendar())
-                }
-                _ => false,
-            })
+            .filter(|entry| !entry.partial && self.is_calendar(&entry.sense))
             .collect();
         if times.is_empty() {
             return false;

@@ -8,7 +8,7 @@ use crate::model::plan::Grain;
 use super::super::items::Kind;
 use super::super::sketch::{Cond, Group, Noun, NounAt, Quantity, Rank, Want};
 use super::Parser;
-use super::nouns::thing;
+use super::nouns::{field_of, thing};
 
 impl Parser<'_> {
     /// "who was hired last", "which lease ends first": those of the thing whose time it is.
@@ -111,17 +111,15 @@ impl Parser<'_> {
         // "opened accounts" may be the name of a state as well, which is not what is asked for here.
         let norm = self.item(0).map(|item| item.norm.clone())?;
         let (verb, name) = norm.split_once(' ')?;
-        let calendar = |entry: &Entry| match entry.sense {
-            Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()).then_some(d),
-            _ => None,
-        };
         let of = |word: &str| self.on.matches(&[word], &[false]).into_iter().find(|found| found.words == 1);
-        let things: Vec<Entry> = of(name)?.entries.into_iter().filter(|entry| thing(entry).is_some()).collect();
+        let things: Vec<Entry> = of(name)?.entries.into_iter().filter(Entry::is_thing).collect();
         let own: Vec<usize> = things.iter().filter_map(thing).collect();
         let times: Vec<Entry> = of(verb)?
             .entries
             .into_iter()
-            .filter(|entry| !entry.partial && calendar(entry).is_some_and(|d| own.contains(&d)))
+            .filter(|entry| {
+                !entry.partial && field_of(entry).is_some_and(|d| own.contains(&d)) && self.is_calendar(&entry.sense)
+            })
             .collect();
         if times.is_empty() || things.iter().all(|entry| entry.partial) {
             return None;

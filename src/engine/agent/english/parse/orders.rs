@@ -9,6 +9,7 @@ use super::super::resolve::first_noun;
 use super::super::sketch::{Noun, NounAt, OrderBy, Quantity, Want};
 use super::Parser;
 use super::most_done::participles;
+use super::nouns::field_of;
 use super::superlatives::Superlative;
 
 /// What leads in the number or field that rows are sorted by.
@@ -146,7 +147,7 @@ impl Parser<'_> {
             || !self.sketch.measures.is_empty() && self.same_as_last(&quantity);
         let things = |noun: NounAt| {
             let entries = &self.sketch.nouns[noun].entries;
-            entries.iter().any(|entry| super::nouns::thing(entry).is_some() && !entry.partial)
+            entries.iter().any(Entry::is_whole_thing)
         };
         // "from most to least sales": how many there are.
         let quantity = match quantity {
@@ -385,16 +386,14 @@ impl Parser<'_> {
 
     /// A verb that stands for a time of the rows: "opened", "was hired".
     pub(super) fn time_verb(&mut self) -> Option<NounAt> {
-        let calendar = |entry: &&Entry| {
-            let Sense::Field(d, f) = entry.sense else { return false };
-            !entry.partial && self.field(d, f).is_some_and(|field| field.datatype.is_calendar())
-        };
         let spoken = self.focus.or(self.sketch.subject);
         let own: Vec<usize> = spoken
             .map(|noun| self.sketch.nouns[noun].entries.iter().filter_map(super::nouns::thing).collect())
             .unwrap_or_default();
         let fits = |entry: &&Entry| {
-            calendar(entry) && (own.is_empty() || matches!(entry.sense, Sense::Field(d, _) if own.contains(&d)))
+            !entry.partial
+                && self.is_calendar(&entry.sense)
+                && (own.is_empty() || field_of(entry).is_some_and(|d| own.contains(&d)))
         };
         let item = self.item(0).filter(|item| matches!(item.kind, Kind::Word))?;
         let mut entries: Vec<Entry> = item.entries.iter().filter(fits).cloned().collect();
@@ -439,15 +438,11 @@ impl Parser<'_> {
         use super::super::sketch::Ask;
         let sketch = &self.sketch;
         let thing = sketch.subject.is_some_and(|noun| {
-            sketch.nouns[noun].of.is_none()
-                && sketch.nouns[noun].entries.iter().any(|entry| super::nouns::thing(entry).is_some())
+            sketch.nouns[noun].of.is_none() && sketch.nouns[noun].entries.iter().any(Entry::is_thing)
         });
         let numbered = |noun: NounAt| {
-            sketch.nouns[noun].entries.iter().any(|entry| match entry.sense {
-                Sense::Field(d, f) => {
-                    self.is_measure(&entry.sense) || self.field(d, f).is_some_and(|field| field.datatype.is_calendar())
-                }
-                _ => false,
+            sketch.nouns[noun].entries.iter().any(|entry| {
+                field_of(entry).is_some() && self.is_measure(&entry.sense) || self.is_calendar(&entry.sense)
             })
         };
         // "breads by price, cheapest first" are breads, too, and not how many there are of each price.

@@ -237,7 +237,7 @@ impl Parser<'_> {
         });
         // What says which one it is, is a condition beside the thing itself.
         let mut named = self.sketch.nouns[owner].clone();
-        named.entries.retain(|entry| thing(entry).is_some());
+        named.entries.retain(Entry::is_thing);
         named.want = Want::Bound;
         let focus = self.focus;
         let known = literal

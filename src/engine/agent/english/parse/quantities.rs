@@ -1,6 +1,6 @@
 //! Numbers that are asked for: counts, aggregates, metrics and what is computed of them.
 
-use crate::engine::agent::english::lexicon::{Sense, words};
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::{Additivity, Aggregation};
 
@@ -8,7 +8,6 @@ use super::super::items::{Item, Kind};
 use super::super::sketch::{Cond, Group, NounAt, Quantity, Want};
 use super::super::vocabulary;
 use super::Parser;
-use super::nouns::thing;
 use super::shares::SHARES;
 
 impl Parser<'_> {
@@ -184,9 +183,8 @@ impl Parser<'_> {
             return self.counted();
         }
         // "customer count"
-        let named = self.item(0).is_some_and(|item| {
-            item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) && !item.norm.contains(' ')
-        });
+        let named =
+            self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing) && !item.norm.contains(' '));
         if named && matches!(self.word(1), "count" | "counts") && !self.item(1).is_some_and(Item::is_named) {
             let noun = self.noun(Want::Counted)?;
             self.at += 1;
@@ -242,7 +240,7 @@ impl Parser<'_> {
                 .any(|entry| matches!(entry.sense, Sense::Metric(metric) if !entry.partial && adds(metric)))
             {
                 Quantity::Plain(noun)
-            } else if entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) {
+            } else if entries.iter().any(Entry::is_whole_thing) {
                 self.sketch.nouns[noun].want = Want::Counted;
                 self.focus = Some(noun);
                 Quantity::Count(noun)
@@ -262,7 +260,7 @@ impl Parser<'_> {
         self.modifiers();
         let Some(noun) = self.noun(Want::Counted) else { return self.counted_kind() };
         let noun = self.segment_thing(noun);
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(Entry::is_thing);
         if is_thing {
             self.focus = Some(noun);
         }
@@ -283,7 +281,7 @@ impl Parser<'_> {
         loop {
             let Some(item) = self.item(0) else { return };
             let next_named = self.item(1).is_some_and(|next| next.is_named() || next.has_value());
-            let thing_here = item.entries.iter().any(|entry| thing(entry).is_some());
+            let thing_here = item.entries.iter().any(Entry::is_thing);
             let field_here = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Field(..)));
             let segment = item.entries.first().is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)));
             if segment && !thing_here && next_named {
@@ -322,7 +320,7 @@ impl Parser<'_> {
         let noun = self.noun(if function == Aggregation::Sum { Want::Measure } else { Want::Aggregated })?;
         self.light_verb();
         let entries = &self.sketch.nouns[noun].entries;
-        let entity = entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+        let entity = entries.iter().any(Entry::is_whole_thing)
             && !entries
                 .iter()
                 .any(|entry| self.is_measure(&entry.sense) && !entry.partial && !self.is_count(&entry.sense));
@@ -363,7 +361,7 @@ impl Parser<'_> {
 
     /// Whether the best of some readings is a metric that adds up, and the others are worse: fields that have its name
     /// among longer ones.
-    fn adds_up(&self, entries: &[crate::engine::agent::english::lexicon::Entry]) -> bool {
+    fn adds_up(&self, entries: &[Entry]) -> bool {
         let Some((first, rest)) = entries.split_first() else { return false };
         let adds = match first.sense {
             Sense::Metric(metric) => {
@@ -424,7 +422,7 @@ impl Parser<'_> {
         !entries.is_empty()
             && self.sketch.nouns[noun].of.is_none()
             && entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)))
-            && !entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
+            && !entries.iter().any(Entry::is_whole_thing)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What things are ranked by.
 
-use crate::engine::agent::english::lexicon::Sense;
+use crate::engine::agent::english::lexicon::{Entry, Sense};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::Aggregation;
 
@@ -8,7 +8,6 @@ use super::super::items::{Item, Kind};
 use super::super::sketch::{Ask, Group, Noun, NounAt, Quantity, Rank, Want};
 use super::super::vocabulary;
 use super::Parser;
-use super::nouns::thing;
 use crate::engine::agent::english::lexicon::words;
 
 impl Parser<'_> {
@@ -37,8 +36,7 @@ impl Parser<'_> {
         let start = (self.at, self.sketch.nouns.len());
         self.modifiers();
         // "the largest order" is one order, not how many there are.
-        let one =
-            self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
+        let one = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing));
         if one && !hints.is_empty() {
             return None;
         }
@@ -60,10 +58,10 @@ impl Parser<'_> {
         let last = self.sketch.nouns[noun].norm.rsplit_once(' ').map(|(_, last)| last.to_owned());
         let names_things = last.is_some_and(|last| {
             let found = self.on.matches(&[last.as_str()], &[false]);
-            found.iter().flat_map(|found| &found.entries).any(|entry| thing(entry).is_some() && !entry.partial)
+            found.iter().flat_map(|found| &found.entries).any(Entry::is_whole_thing)
         });
         let noun = if names_things { self.segment_thing(noun) } else { noun };
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
         if is_thing {
             return Some(Quantity::Count(noun));
         }
@@ -125,8 +123,7 @@ impl Parser<'_> {
         {
             return None;
         }
-        let entries: Vec<_> =
-            self.items[at].entries.iter().filter(|entry| thing(entry).is_some() && !entry.partial).cloned().collect();
+        let entries: Vec<_> = self.items[at].entries.iter().filter(|entry| entry.is_whole_thing()).cloned().collect();
         if entries.is_empty() || !self.items[at].norm.ends_with("ed") && !vocabulary::is_relation(&self.items[at].norm)
         {
             return None;
@@ -163,7 +160,7 @@ impl Parser<'_> {
             return true;
         }
         let Some(noun) = self.noun(Want::Column) else { return false };
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
         if is_thing && self.sketch.subject.is_none() {
             self.sketch.subject = Some(noun);
             self.focus = Some(noun);

@@ -8,7 +8,6 @@ use super::super::items::{Item, Kind};
 use super::super::sketch::{Ask, Noun, NounAt, Quantity, Rank, Want};
 use super::super::vocabulary;
 use super::Parser;
-use super::nouns::thing;
 
 impl Parser<'_> {
     pub(super) fn ranking(&mut self) -> bool {
@@ -331,7 +330,7 @@ impl Parser<'_> {
         // "highest delay", "largest claim amount" on their own.
         let next_measure = self.item(0).is_some_and(|item| {
             item.entries.iter().any(|entry| self.is_measure(&entry.sense) && !entry.partial)
-                && !item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+                && !item.entries.iter().any(Entry::is_whole_thing)
         });
         let aggregate_next =
             vocabulary::aggregate(self.word(0)).is_some() || matches!(self.word(0), "number" | "count");
@@ -370,8 +369,8 @@ impl Parser<'_> {
             rank.by = Some(Quantity::Plain(noun));
             return self.settle(rank, known_thing);
         }
-        let is_thing = self.sketch.nouns[noun].of.is_none()
-            && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let is_thing =
+            self.sketch.nouns[noun].of.is_none() && self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
         // "which brand is the best seller" asks for no seller.
         let other = self.sketch.ask == Ask::Which && self.sketch.subject.is_none() && !self.sketch.columns.is_empty();
         if is_thing && other && rank.quality && rank.judged.is_some() {

@@ -156,7 +156,7 @@ impl Parser<'_> {
         let ahead = usize::from(matches!(self.word(0), "who" | "that" | "which"));
         let right_behind = self.sketch.nouns[subject].items.end == self.at;
         let bare = self.sketch.measures.is_empty() && self.sketch.columns.is_empty() && self.sketch.rank.is_none();
-        let event = self.item(ahead).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+        let event = self.item(ahead).is_some_and(|item| item.entries.iter().any(Entry::is_thing));
         if !right_behind || !bare || event {
             return false;
         }
@@ -248,16 +248,11 @@ impl Parser<'_> {
             return;
         }
         // What was done may be a thing of its own, and with a time behind it it says of what that is.
-        let event = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+        let event = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_thing));
         let later = usize::from(matches!(self.word(agents.items), "in" | "on" | "during"));
         let timed =
             matches!(self.item(agents.items + later).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
-        let dated = self.item(0).is_some_and(|item| {
-            item.entries.iter().any(|entry| match entry.sense {
-                Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()),
-                _ => false,
-            })
-        });
+        let dated = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_calendar(&entry.sense)));
         let when = timed && dated;
         if !event && !when {
             self.at += agents.items;

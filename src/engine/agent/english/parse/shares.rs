@@ -5,8 +5,7 @@ use super::super::items::Kind;
 use super::super::sketch::{Cond, Display, Group, Noun, Quantity, Want};
 use super::super::vocabulary;
 use super::Parser;
-use super::nouns::thing;
-use crate::engine::agent::english::lexicon::Sense;
+use crate::engine::agent::english::lexicon::{Entry, Sense};
 use crate::engine::agent::english::time::TimePhrase;
 
 /// What a share begins with, longest first.
@@ -101,7 +100,7 @@ impl Parser<'_> {
         let noun = self.noun(Want::Counted)?;
         let noun = self.segment_thing(noun);
         let entries = &self.sketch.nouns[noun].entries;
-        let counted = entries.iter().any(|entry| thing(entry).is_some());
+        let counted = entries.iter().any(Entry::is_thing);
         let whole = if counted {
             self.focus = Some(noun);
             Quantity::Count(noun)
@@ -118,9 +117,7 @@ impl Parser<'_> {
     fn part_by_metric(&mut self) -> Option<Quantity> {
         self.articles();
         let metric = |parser: &mut Self| {
-            let named = |entry: &crate::engine::agent::english::lexicon::Entry| {
-                matches!(entry.sense, Sense::Metric(_)) && !entry.partial
-            };
+            let named = |entry: &Entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial;
             parser.articles();
             parser
                 .item(0)
@@ -145,7 +142,7 @@ impl Parser<'_> {
             Some(quantity) => quantity,
             None => {
                 let noun = self.noun(Want::Counted)?;
-                let counted = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
+                let counted = self.sketch.nouns[noun].entries.iter().any(Entry::is_thing);
                 Quantity::Count(counted.then_some(noun)?)
             }
         };
@@ -162,7 +159,7 @@ impl Parser<'_> {
         self.modifiers();
         let noun = self.noun(Want::Counted)?;
         let noun = self.segment_thing(noun);
-        let counted = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
+        let counted = self.sketch.nouns[noun].entries.iter().any(Entry::is_thing);
         let metric = self.sketch.nouns[noun]
             .entries
             .iter()
@@ -216,7 +213,7 @@ impl Parser<'_> {
         }
         let whole = self.at + 1;
         let whose = self.items.get(self.at..whole)?.first()?.text.contains(['\'', '’']);
-        let entries = self.item(0)?.entries.iter().filter(|entry| thing(entry).is_some()).cloned().collect::<Vec<_>>();
+        let entries = self.item(0)?.entries.iter().filter(|entry| entry.is_thing()).cloned().collect::<Vec<_>>();
         if !whose || entries.is_empty() {
             return None;
         }

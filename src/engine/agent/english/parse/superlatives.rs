@@ -9,7 +9,6 @@ use super::super::items::Kind;
 use super::super::sketch::{Ask, Group, Noun, NounAt, Quantity, Rank, Want};
 use super::super::vocabulary;
 use super::Parser;
-use super::nouns::thing;
 
 /// A superlative that was read.
 #[derive(Clone, Debug)]
@@ -75,9 +74,9 @@ impl Parser<'_> {
         // "the last 5 orders": the latest; "their first order" is one for each of them.
         if matches!(word, "last" | "first") {
             let number = usize::from(matches!(self.item(ahead + 1).map(|item| &item.kind), Some(Kind::Number(_))));
-            let things = self.item(ahead + 1 + number).is_some_and(|item| {
-                item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) && !item.has_value()
-            });
+            let things = self
+                .item(ahead + 1 + number)
+                .is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing) && !item.has_value());
             let before = self.previous_of(self.at + ahead);
             let free = before.is_empty()
                 || matches!(before, "the" | "our" | "is" | "was" | "are" | "were" | "me" | "what" | "which")
@@ -180,7 +179,7 @@ impl Parser<'_> {
                 self.sketch.groups.push(group);
             }
         } else if let Some(noun) = self.noun(Want::Column) {
-            let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+            let is_thing = self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
             if !is_thing || self.sketch.subject.is_some() || !self.sketch.groups.is_empty() {
                 return false;
             }
@@ -216,7 +215,7 @@ impl Parser<'_> {
         let known = &self.sketch.nouns[noun];
         let owned = known.of.is_some();
         let mut entries: Vec<Entry> = known.entries.iter().filter(|entry| owned || !entry.partial).cloned().collect();
-        let is_thing = !owned && entries.iter().any(|entry| thing(entry).is_some());
+        let is_thing = !owned && entries.iter().any(Entry::is_thing);
         entries.retain(|entry| self.is_measure(&entry.sense));
         if is_thing || entries.is_empty() {
             return false;

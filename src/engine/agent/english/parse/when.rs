@@ -10,11 +10,10 @@ use crate::model::plan::{Grain, Window};
 
 impl Parser<'_> {
     pub(super) fn is_time(&self, noun: NounAt) -> bool {
-        let calendar = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype.is_calendar());
         let entries = &self.sketch.nouns[noun].entries;
         let other =
             entries.iter().any(|entry| !entry.partial && !matches!(entry.sense, Sense::Field(..) | Sense::Segment(_)));
-        !other && entries.iter().any(|entry| matches!(entry.sense, Sense::Field(d, f) if calendar(d, f)))
+        !other && entries.iter().any(|entry| self.is_calendar(&entry.sense))
     }
 
     /// "claims that were closed", "orders not yet shipped": a time that is known, or not.
@@ -50,14 +49,8 @@ impl Parser<'_> {
     pub(super) fn done_here(&self) -> bool {
         let passive = matches!(self.previous(), "were" | "was" | "been" | "ever" | "never" | "is" | "are");
         let ended = self.item(1).is_none_or(|next| next.any(&[",", "and", "but", "or", "yet"]));
-        let calendar = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype.is_calendar());
-        let time = self.item(0).is_some_and(|item| {
-            words::is_past(&item.norm)
-                && item
-                    .entries
-                    .iter()
-                    .any(|entry| !entry.partial && matches!(entry.sense, Sense::Field(d, f) if calendar(d, f)))
-        });
+        let calendar = |entry: &Entry| !entry.partial && self.is_calendar(&entry.sense);
+        let time = self.item(0).is_some_and(|item| words::is_past(&item.norm) && item.entries.iter().any(calendar));
         passive && ended && time
     }
 
@@ -124,7 +117,7 @@ impl Parser<'_> {
     /// Whether a unit of time here is a value of the data as well: "yearly" of premiums that are paid by the year.
     pub(super) fn is_value_too(&self) -> bool {
         let word = self.word(0);
-        let value = |entry: &crate::engine::agent::english::lexicon::Entry| matches!(entry.sense, Sense::Value { .. });
+        let value = |entry: &Entry| matches!(entry.sense, Sense::Value { .. });
         self.on.matches(&[word], &[false]).iter().any(|found| found.entries.iter().any(value))
     }
 
@@ -206,20 +199,16 @@ impl Parser<'_> {
 
     /// "year of opening": the time of which a unit is said.
     pub(super) fn time_named(&mut self) -> Option<NounAt> {
-        let calendar = |sense: &Sense| match *sense {
-            Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()),
-            _ => false,
-        };
         let article = usize::from(matches!(self.word(1), "the" | "its" | "their"));
         let item = self.item(1 + article).filter(|_| self.word(0) == "of")?;
-        let mut entries: Vec<_> = item.entries.iter().filter(|entry| calendar(&entry.sense)).cloned().collect();
-        if entries.is_empty() && !item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_))) {
+        let mut entries: Vec<_> = item.entries.iter().filter(|entry| self.is_calendar(&entry.sense)).cloned().collect();
+        if entries.is_empty() && !item.entries.iter().any(Entry::is_thing) {
             entries = item.entries.iter().filter_map(|entry| self.time_of_metric(entry)).take(1).collect();
         }
         if entries.is_empty() {
             // A condition's name says no time: "year of opening" is not that of what is open.
             let named = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)));
-            if named && !item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_))) {
+            if named && !item.entries.iter().any(Entry::is_thing) {
                 let text = item.text.clone();
                 self.sketch.unknown.push(text);
             }

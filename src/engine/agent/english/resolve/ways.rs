@@ -294,7 +294,7 @@ impl Resolver<'_> {
     pub(super) fn leads(&self, from: usize, preposition: &str) -> bool {
         let words = vocabulary::direction(preposition);
         let Some(entity) = self.ontology.datasets.get(from) else { return false };
-        let says = |name: &str| in_words(name).to_lowercase().split(' ').any(|word| words.contains(&word));
+        let says = |name: &str| in_words(name).split(' ').any(|word| words.contains(&word));
         let fields = entity.fields.iter().any(|field| says(&field.name) || says(&field.words()));
         fields
             || self.ontology.relationships.iter().any(|relationship| {

@@ -2,20 +2,6 @@ use crate::model::reading::{Choice, Clarification, Turn};
 
 use super::*;
 
-/// What the last question of a conversation means.
-fn talk(bakery: &Bakery, questions: &[&str]) -> String {
-    let mut context = context();
-    let mut said = String::new();
-    for question in questions {
-        let outcome = bakery.ask_in(question, &context);
-        said = shown::outcome(&outcome);
-        if let Outcome::Plan(reading) = outcome {
-            context.previous.push(Turn { question: (*question).into(), plan: reading.plan });
-        }
-    }
-    said
-}
-
 #[test]
 fn questions_go_on_from_the_one_before() {
     let bakery = bakery();

@@ -101,6 +101,20 @@ impl Bakery {
     }
 }
 
+/// What the last question of a conversation means.
+fn talk(bakery: &Bakery, questions: &[&str]) -> String {
+    let mut context = context();
+    let mut said = String::new();
+    for question in questions {
+        let outcome = bakery.ask_in(question, &context);
+        said = shown::outcome(&outcome);
+        if let Outcome::Plan(reading) = outcome {
+            context.previous.push(Turn { question: (*question).into(), plan: reading.plan });
+        }
+    }
+    said
+}
+
 /// Checks all questions, and says all that are not as expected.
 fn check(bakery: &Bakery, cases: &[(&str, &str)]) {
     let wrong: Vec<String> = cases

@@ -1,5 +1,3 @@
-use crate::model::reading::Turn;
-
 use super::*;
 
 const CUSTOMERS: &str = "list customer: customer.full_name, customer.customer_id; where";
@@ -148,23 +146,10 @@ fn fields_are_held_against_fields() {
     );
 }
 
-/// What the last question of a conversation means.
-fn talk(questions: &[&str]) -> String {
-    let bakery = bakery();
-    let mut context = context();
-    let mut said = String::new();
-    for question in questions {
-        let outcome = bakery.ask_in(question, &context);
-        said = shown::outcome(&outcome);
-        if let Outcome::Plan(reading) = outcome {
-            context.previous.push(Turn { question: (*question).into(), plan: reading.plan });
-        }
-    }
-    said
-}
-
 #[test]
 fn questions_about_the_answer_before_change_it_in_one_place() {
+    let bakery = bakery();
+    let talk = |questions: &[&str]| talk(&bakery, questions);
     for (questions, expected) in [
         (&["how many customers purchased nothing", "who are they?"][..], format!("{CUSTOMERS} customer has no sale()")),
         (

@@ -18,12 +18,8 @@ pub(crate) fn ontology() -> Ontology {
         to: to.into(),
         from_columns: vec!["x".into()],
         to_columns: vec!["y".into()],
-        ai: AiContext::default(),
         role: role.map(str::to_owned),
-        cardinality: Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Confidence::Declared,
+        ..Relationship::default()
     };
     let status = Field {
         value_synonyms: BTreeMap::from([("C".to_owned(), vec!["cancelled".to_owned()])]),

@@ -35,12 +35,7 @@ fn ontology() -> Ontology {
         to: "gardens".into(),
         from_columns: vec!["garden_id".into()],
         to_columns: vec!["id".into()],
-        ai: Default::default(),
-        role: None,
-        cardinality: crate::model::ontology::Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Default::default(),
+        ..Relationship::default()
     };
     Ontology {
         datasets: vec![visits, gardens, secret],

@@ -34,12 +34,8 @@ fn relationship(name: &str, from: &str, to: &str, role: Option<&str>) -> Relatio
         to: to.into(),
         from_columns: vec![format!("{name}_id")],
         to_columns: vec!["id".into()],
-        ai: Default::default(),
         role: role.map(Into::into),
-        cardinality: crate::model::ontology::Cardinality::ManyToOne,
-        optional: false,
-        preferred: false,
-        confidence: Default::default(),
+        ..Relationship::default()
     }
 }
 

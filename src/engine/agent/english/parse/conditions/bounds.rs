@@ -1,4 +1,4 @@
-//! Fields and counts that are held against numbers and texts.
+//! Fields and counts that are held against numbers.
 
 use super::*;
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
         if self.word(0) != "to" {
             return;
         }
-        let number = |entry: &crate::engine::agent::english::lexicon::Entry| match entry.sense {
+        let number = |entry: &Entry| match entry.sense {
             Sense::Field(d, f) => {
                 self.field(d, f).is_some_and(|field| field.datatype.is_number() && field.role != FieldRole::Key)
             }
@@ -95,8 +95,7 @@ impl Parser<'_> {
             && let Some((low, high)) = self.pair()
         {
             // "films between 60 and 90 minutes long" speaks of a field that is not named.
-            let thing_here =
-                self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+            let thing_here = self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
             if thing_here && matches!(high, Bound::Number(_, Some(_))) {
                 self.at = back;
                 return false;
@@ -108,7 +107,7 @@ impl Parser<'_> {
         }
         self.at = back;
         // "breads cheaper than 5" is about a price that is not said, not about the bread's name.
-        let whole = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let whole = self.sketch.nouns[noun].entries.iter().any(Entry::is_whole_thing);
         // "films of at least 3 kinds" counts the kinds.
         let said_of = self.word(0) == "of";
         if let Some((op, hints)) = self.operator() {
@@ -125,9 +124,7 @@ impl Parser<'_> {
                 // "buyers of more than 40 loaves": the number is of loaves.
                 let metric =
                     self.sketch.nouns[noun].entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_)));
-                let counts = self
-                    .item(0)
-                    .is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
+                let counts = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing));
                 let other = match value {
                     Bound::Number(_, Some(_)) => whole,
                     Bound::Number(_, None) => (metric || whole && said_of) && counts,
@@ -229,102 +226,6 @@ impl Parser<'_> {
             })
     }
 
-    /// A value, number or text right after its field.
-    pub(in super::super) fn literal_after(&mut self, noun: NounAt) -> bool {
-        let back = self.at;
-        // "with a rate of 4.99", "priced at 5"
-        let numbered = matches!(self.item(1).map(|item| &item.kind), Some(Kind::Number(_)));
-        if numbered && self.number_field(noun) {
-            self.eat_any(&["of", "at", "is", "exactly", "just", "for"]);
-        }
-        let others = self.eat("other than");
-        // "shops other than Lund with …" asks for shops.
-        if others && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) {
-            self.at = back;
-            return false;
-        }
-        let negated = others || self.eat("not");
-        let Some(item) = self.item(0) else { return false };
-        let fits = item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense));
-        if fits {
-            return self.value_list(Some(noun), negated);
-        }
-        let text = item.text.clone();
-        let code = text.chars().any(|c| c.is_ascii_digit()) || text.chars().all(char::is_uppercase) && text.len() > 1;
-        let unknown = item.entries.is_empty()
-            && !vocabulary::is_ordinary(&item.norm)
-            && matches!(item.kind, Kind::Word)
-            && (code || text.chars().next().is_some_and(char::is_uppercase));
-        match item.kind.clone() {
-            Kind::Number(quantity) if quantity.unit.is_none() && self.takes_numbers(noun) => {
-                self.numbers_first(noun);
-                self.key_first(noun, &text);
-                if self.is_no_number(noun, &text) {
-                    return false;
-                }
-                let date = self
-                    .item(1)
-                    .is_some_and(|next| next.is_named() && next.entries.iter().any(|entry| thing(entry).is_some()));
-                if date {
-                    return false;
-                }
-                self.at += 1;
-                self.sketch.nouns[noun].want = Want::Bound;
-                let digits: String = text.chars().filter(|c| !matches!(c, ',' | '_')).collect();
-                let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
-                self.add(Cond::Compare { field: noun, op, value: Bound::Text(digits) });
-                self.own_label(noun);
-                true
-            }
-            Kind::Number(quantity) if quantity.unit.is_some() && self.number_field(noun) => {
-                self.exactly(noun, Bound::Number(quantity.value, quantity.unit), negated)
-            }
-            Kind::Quoted => {
-                self.at += 1;
-                self.text_value(noun, text, negated)
-            }
-            Kind::Word if unknown && self.takes_texts(noun) => {
-                self.at += 1;
-                self.text_value(noun, text, negated)
-            }
-            _ => false,
-        }
-    }
-
-    /// A dataset that is named with one of its rows is spoken of itself.
-    pub(super) fn own_label(&mut self, noun: NounAt) {
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
-        if is_thing {
-            self.focus = Some(noun);
-        }
-    }
-
-    pub(super) fn text_value(&mut self, noun: NounAt, text: String, negated: bool) -> bool {
-        self.sketch.nouns[noun].want = Want::Bound;
-        let all_known = self.bound_fields(noun).iter().all(|(d, f)| self.on.indexed(*d, *f) == Some(true));
-        if all_known {
-            self.sketch.absent.push((noun, text));
-        } else {
-            let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
-            self.add(Cond::Compare { field: noun, op, value: Bound::Text(text) });
-        }
-        self.own_label(noun);
-        true
-    }
-
-    pub(super) fn takes_numbers(&self, noun: NounAt) -> bool {
-        let only = self.sketch.nouns[noun]
-            .entries
-            .iter()
-            .all(|entry| matches!(entry.sense, Sense::Field(..) | Sense::Entity(_) | Sense::Role(_)));
-        only && !self.sketch.nouns[noun].entries.is_empty() || self.sketch.nouns[noun].is_generic()
-    }
-
-    pub(super) fn takes_texts(&self, noun: NounAt) -> bool {
-        let text = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype == DataType::String);
-        self.bound_fields(noun).iter().any(|(d, f)| text(*d, *f))
-    }
-
     pub(super) fn add_bound(&mut self, noun: NounAt, op: Comparator, value: Bound) {
         if let Bound::Number(_, Some(unit)) = &value {
             self.sketch.nouns[noun].unit = Some(unit.clone());
@@ -401,7 +302,7 @@ impl Parser<'_> {
                     .checked_sub(1)
                     .and_then(|at| self.items.get(at))
                     .is_some_and(|item| item.any(&["with", "having", "have", "has", "had"]));
-                let counts = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+                let counts = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_thing));
                 if has && bare && counts && self.owner().is_some() {
                     return self.counted_bound(Comparator::Equal, value, None);
                 }
@@ -425,8 +326,7 @@ impl Parser<'_> {
         };
         let op = self.suffix().unwrap_or(op);
         self.eat_any(&["of", "in", "worth of", "in total", "different", "distinct"]);
-        let counts =
-            self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
+        let counts = self.item(0).is_some_and(|item| item.entries.iter().any(Entry::is_whole_thing));
         let measured = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)));
         let owned = self.owner().is_some() || !self.sketch.groups.is_empty();
         if second.is_none() && matches!(value, Bound::Number(_, None)) && self.booked_count(op, &value) {

@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.articles();
         let field = self.item(0).is_some_and(|item| {
             item.entries.first().is_some_and(|entry| field_of(entry).is_some() && !entry.partial)
-                && !item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+                && !item.entries.iter().any(Entry::is_whole_thing)
         });
         if !field {
             return false;
@@ -317,7 +317,7 @@ impl Parser<'_> {
     pub(super) fn existing(&mut self) -> Option<NounAt> {
         let booked = self.booked(0).map(|(dataset, _)| Sense::Entity(dataset));
         let item = self.item(0)?;
-        if item.entries.iter().any(|entry| thing(entry).is_some()) {
+        if item.entries.iter().any(Entry::is_thing) {
             return self.noun(Want::Thing);
         }
         let mut entries: Vec<Entry> = item
@@ -470,7 +470,7 @@ impl Parser<'_> {
         let form = last.ends_with("ed")
             || matches!(last, "bought" | "sold" | "paid" | "flew" | "flown" | "lent" | "spent" | "made");
         let noun_itself = words::singular(last) == last && words::forms(last).len() == 1;
-        let entity = item.entries.iter().any(|entry| thing(entry).is_some());
+        let entity = item.entries.iter().any(Entry::is_thing);
         let past = form && !noun_itself;
         let infinitive = matches!(self.previous(), "never" | "not" | "didnt" | "did");
         let asked = self.sketch.ask == super::super::super::sketch::Ask::Who && self.frames.is_empty();

@@ -4,6 +4,7 @@ mod averages;
 mod bounds;
 mod counts;
 mod existence;
+mod literals;
 mod means;
 mod numbers;
 mod often;
@@ -173,8 +174,7 @@ impl Parser<'_> {
     /// "playlists that contain songs": what a thing is called is no text to look for, unless it is quoted.
     fn is_thing_name(&self) -> bool {
         self.item(0).is_some_and(|item| {
-            item.text.chars().all(|c| !c.is_uppercase())
-                && item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
+            item.text.chars().all(|c| !c.is_uppercase()) && item.entries.iter().any(Entry::is_whole_thing)
         })
     }
 

@@ -59,7 +59,7 @@ impl Parser<'_> {
     /// The rows that a number here is booked on, and what they are beside: "without a loss payment".
     pub(super) fn booked(&self, ahead: usize) -> Option<(usize, Vec<Cond>)> {
         let item = self.item(ahead)?;
-        if item.entries.iter().any(|entry| thing(entry).is_some()) {
+        if item.entries.iter().any(Entry::is_thing) {
             return None;
         }
         item.entries.iter().filter(|entry| !entry.partial).find_map(|entry| {

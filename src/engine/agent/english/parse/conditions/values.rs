@@ -138,7 +138,7 @@ impl Parser<'_> {
     /// Whether what comes is a value, but none of a thing.
     fn of_other_thing(&self, owner: NounAt) -> bool {
         let own: Vec<usize> = self.sketch.nouns[owner].entries.iter().filter_map(thing).collect();
-        let of_own = |entry: &crate::engine::agent::english::lexicon::Entry| matches!(entry.sense, Sense::Value { dataset, .. } if own.contains(&dataset));
+        let of_own = |entry: &Entry| matches!(entry.sense, Sense::Value { dataset, .. } if own.contains(&dataset));
         !own.is_empty() && self.item(0).is_some_and(|item| item.has_value() && !item.entries.iter().any(of_own))
     }
 
@@ -234,7 +234,7 @@ impl Parser<'_> {
             noun.roles.clone_from(&roles);
             noun.holder = self.relative(self.at);
             // "Japanese customers": the thing comes after.
-            let adjective = self.item(1).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+            let adjective = self.item(1).is_some_and(|item| item.entries.iter().any(Entry::is_thing));
             noun.near = if adjective { None } else { self.near_thing() };
             if let Some(field) = field {
                 noun.roles.clone_from(&self.sketch.nouns[field].roles);
@@ -349,8 +349,8 @@ impl Parser<'_> {
         };
         let fields: Vec<(usize, usize)> = item.entries.iter().filter_map(named).collect();
         // "the rye flour" alone speaks of the flour; before breads it says which of them.
-        let thing_here = item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
-        let before_other = self.item(1).is_some_and(|next| next.entries.iter().any(|entry| thing(entry).is_some()));
+        let thing_here = item.entries.iter().any(Entry::is_whole_thing);
+        let before_other = self.item(1).is_some_and(|next| next.entries.iter().any(Entry::is_thing));
         if fields.is_empty() || thing_here && !before_other {
             return;
         }
@@ -367,7 +367,7 @@ impl Parser<'_> {
     }
 
     /// "how many songs does Abba have": who has things is none of them.
-    fn owning(&self, entries: &mut Vec<crate::engine::agent::english::lexicon::Entry>) {
+    fn owning(&self, entries: &mut Vec<Entry>) {
         let asked = matches!(self.previous(), "does" | "do" | "did")
             && matches!(self.word(1), "have" | "own" | "has" | "make" | "made" | "sell" | "hold");
         let Some(counted) = self.focus.filter(|_| asked) else { return };
@@ -382,7 +382,7 @@ impl Parser<'_> {
     pub(super) fn near_thing(&self) -> Option<NounAt> {
         let back = (1..=4).find(|back| {
             let item = self.at.checked_sub(*back).and_then(|at| self.items.get(at));
-            item.is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()))
+            item.is_some_and(|item| item.entries.iter().any(Entry::is_thing))
         })?;
         let at = self.at.checked_sub(back)?;
         let between = (at + 1..self.at)
@@ -395,7 +395,7 @@ impl Parser<'_> {
     /// Whether the next value is one of a field of which the values before are.
     pub(super) fn same_field(&self, nouns: &[NounAt]) -> bool {
         let Some(item) = self.item(0) else { return false };
-        let fields = |entries: &[crate::engine::agent::english::lexicon::Entry]| -> Vec<(usize, usize)> {
+        let fields = |entries: &[Entry]| -> Vec<(usize, usize)> {
             entries
                 .iter()
                 .filter_map(|entry| match entry.sense {

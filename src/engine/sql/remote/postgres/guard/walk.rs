@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::growth::Level;
+use crate::base::json::objects;
 use crate::engine::sql::guard::{Refusal, Verdict, keys, list, too_many, unknown};
 use crate::engine::sql::remote::Permitted;
 
@@ -37,7 +38,7 @@ impl<'a> Walk<'a> {
         let mut walk = Self { tables, levels: vec![Level::default()], ..Self::default() };
         walk.statement(statement)?;
         // A part of the tree that the walk never reached is a hole in the walk.
-        let there = objects(statement);
+        let there = objects(statement).count();
         if there != walk.opened {
             let message = format!("Only {} of its {there} parts are understood.", walk.opened);
             return Err(Refusal::new("count", &there.to_string(), message, "Write it simpler."));
@@ -114,20 +115,4 @@ impl<'v> Fields<'v> {
     pub(super) fn word(&self, key: &str) -> &'v str {
         self.0.get(key).and_then(Value::as_str).unwrap_or_default()
     }
-}
-
-/// Counts without understanding.
-fn objects(tree: &Value) -> usize {
-    let (mut count, mut open) = (0, vec![tree]);
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(list) => open.extend(list),
-            Value::Object(map) => {
-                count += 1;
-                open.extend(map.values());
-            }
-            _ => {}
-        }
-    }
-    count
 }
