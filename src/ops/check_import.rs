@@ -39,7 +39,7 @@ pub struct CheckImport {
 /// The reply.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reply {
-    /// The name that the dataset would have.
+    /// The name that the dataset would have; of several sheets, what the names in `sheets` begin with.
     pub name: String,
     pub r#type: Kind,
     /// Rows that a table file has, without those of the dataset that it is added to; texts of documents.
@@ -52,9 +52,12 @@ pub struct Reply {
     pub sheets: Vec<String>,
     /// The titles of texts, the first of them.
     pub titles: Vec<String>,
-    /// The dataset that has the name already.
+    /// The dataset that has the name already; of several sheets, the first of those in `taken`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<Id<Dataset>>,
+    /// The name, or those of the sheets, that datasets have already.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<String>,
     /// Datasets into which these very files came last: to add them would double their rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_files: Vec<String>,
@@ -108,9 +111,15 @@ impl Operation for CheckImport {
         let import = Import { name, if_exists, columns, uploads, files, ..Import::default() };
         let request = import.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
-        let sheets = if sheets.len() > 1 { of_sheets(&request, &sheets) } else { vec![] };
-        let found = on.engines.ingest.check(job, request).await?;
-        let Found { name, kind, rows, columns, first, mut titles, exists, same, hints, skipped } = found;
+        let together = if sheets.len() > 1 { of_sheets(&request, &sheets) } else { vec![] };
+        let sheets: Vec<String> = together.iter().map(|sheet| sheet.name.clone()).collect();
+        let name = request.name.clone();
+        let names = if sheets.is_empty() { std::slice::from_ref(&name) } else { sheets.as_slice() };
+        let taken = on.engines.ingest.taken(job, names).await?;
+        // Of several sheets, what is told is of the first, under the name that it will have.
+        let first = together.into_iter().next().unwrap_or(request);
+        let found = on.engines.ingest.check(job, first).await?;
+        let Found { kind, rows, columns, first, mut titles, same, hints, skipped } = found;
         titles.truncate(TITLES);
         Ok(Reply {
             name,
@@ -118,9 +127,10 @@ impl Operation for CheckImport {
             row_count: rows,
             columns: super::shown(on, &columns, 2)?,
             rows: fitting(first, on.config.limits.budgets.reply_bytes / 2),
-            sheets: sheets.into_iter().map(|sheet| sheet.name).collect(),
+            sheets,
             titles,
-            exists: exists.map(|dataset| dataset.id),
+            exists: taken.first().map(|dataset| dataset.id),
+            taken: taken.into_iter().map(|dataset| dataset.name).collect(),
             same_files: same,
             hints,
             skipped,

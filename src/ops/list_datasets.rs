@@ -1,5 +1,7 @@
 //! `dragoman_list_datasets`: what there is to ask about.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +28,31 @@ pub struct ListDatasets {
     /// next_cursor of the page before.
     #[serde(default)]
     pub cursor: Option<String>,
+    /// Which of them pages list; never taken from a request.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub only: Only,
+}
+
+/// Which datasets a page lists: those to which all of this applies.
+#[derive(Clone, Debug, Default)]
+pub struct Only {
+    /// They say it in their name, title or description, in small letters or large; empty for all.
+    pub text: String,
+    /// They are published, or they are not.
+    pub published: Option<bool>,
+    /// They are among these; empty for all.
+    pub ids: BTreeSet<Id<Dataset>>,
+}
+
+impl Only {
+    fn has(&self, dataset: &Dataset) -> bool {
+        let text = self.text.to_lowercase();
+        let says = |own: &String| own.to_lowercase().contains(&text);
+        (text.is_empty() || [&dataset.name, &dataset.title, &dataset.description].into_iter().any(says))
+            && self.published.is_none_or(|published| published == dataset.externally_queryable)
+            && (self.ids.is_empty() || self.ids.contains(&dataset.id))
+    }
 }
 
 /// One dataset in the list.
@@ -74,9 +101,6 @@ pub struct Reply {
     pub datasets: Vec<Listed>,
     /// Datasets on this page.
     pub count: usize,
-    /// Whether any dataset is published, on whatever page; the console tells.
-    #[serde(skip)]
-    pub any_published: bool,
     /// Present when there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -107,10 +131,11 @@ impl Operation for ListDatasets {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let Self { cursor, only } = self;
         let scope = format!("{}:datasets", job.pass.org());
-        let after = super::position(on, &scope, self.cursor.as_deref())?;
-        let rest =
-            job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
+        let after = super::position(on, &scope, cursor.as_deref())?;
+        let is_after = |dataset: &Dataset| after.as_ref().is_none_or(|after| dataset.name > *after);
+        let rest = job.pass.datasets().iter().filter(|dataset| is_after(dataset) && only.has(dataset));
         // Descriptions may be long: a page ends early, so that it always fits into a reply.
         let mut room = on.config.limits.budgets.reply_bytes / 2;
         let shown = COLUMN_BYTES / rest.clone().count().clamp(1, PAGE);
@@ -129,8 +154,7 @@ impl Operation for ListDatasets {
             datasets.push(next);
         }
         let note = (datasets.is_empty() && after.is_none()).then_some(NOTHING);
-        let any_published = job.pass.datasets().iter().any(|dataset| dataset.externally_queryable);
-        Ok(Reply { count: datasets.len(), datasets, any_published, next_cursor, note })
+        Ok(Reply { count: datasets.len(), datasets, next_cursor, note })
     }
 }
 

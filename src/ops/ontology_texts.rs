@@ -1,5 +1,7 @@
 //! Ontologies as documents, for those who may write them: saved, checked, drafted, brought from other tools, compared.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +73,9 @@ pub struct ListAllOntologies {}
 pub struct All {
     /// By name, whatever their status; for an AI client those of which it sees every dataset.
     pub ontologies: Vec<Standing>,
+    /// For pages: the tables that the newest text of each uses, in small letters.
+    #[serde(skip)]
+    pub tables: HashMap<Id<StoredOntology>, Vec<String>>,
 }
 
 impl Operation for ListAllOntologies {
@@ -86,8 +91,12 @@ impl Operation for ListAllOntologies {
     const WANT: Want = Want::All;
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<All> {
-        let standings = on.engines.library.standings(job).await?;
-        Ok(All { ontologies: standings.into_iter().map(Standing::from).collect() })
+        let mut all = All { ontologies: vec![], tables: HashMap::new() };
+        for (stored, tables) in on.engines.library.standings(job).await? {
+            all.tables.insert(stored.id, tables);
+            all.ontologies.push(stored.into());
+        }
+        Ok(all)
     }
 }
 

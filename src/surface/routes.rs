@@ -38,7 +38,7 @@ use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
     self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, follow, import, members,
-    ontologies, overview, rows, sources, texts, uploads,
+    ontologies, overview, rows, several, sources, texts, uploads,
 };
 use crate::surface::console::{account, home};
 use crate::surface::cors;
@@ -251,10 +251,11 @@ fn files() -> Router<Console> {
         .route("/w/{slug}/uploads/{id}", on(bytes, uploads::answer))
 }
 
-/// Pages of a workspace whose forms read tables, hold long documents, remove one or test a connection, and so may take
-/// longer than a page does.
+/// Pages of a workspace whose forms read tables, hold long documents, remove one, change several datasets or test a
+/// connection, and so may take longer than a page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
+        .route("/w/{slug}/datasets", get(several::show).post(several::submit))
         .route("/w/{slug}/datasets/{id}/rows", get(rows::show))
         .route("/w/{slug}/datasets/{id}/texts", get(texts::show))
         .route("/w/{slug}/documents/{id}", get(document::show).post(document::submit))

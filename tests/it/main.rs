@@ -25,6 +25,7 @@ mod consent;
 mod console;
 mod console_data;
 mod console_ontologies;
+mod console_several;
 mod data;
 mod datasets;
 mod denials;

@@ -81,6 +81,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
         "/ask?mode=query",
         "/ask/history",
         "/connect",
+        "/datasets?do=delete&all=1",
         "/follow",
         "/ontologies",
         "/ontologies/new",

@@ -1,7 +1,7 @@
 //! What an import would make, without making it: the file is read as the import reads it, and what came of it is told and
 //! thrown away.
 
-use super::{Import, Ingest, Request, TABLE};
+use super::{Ingest, Request, TABLE};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::sql::ImportedTable;
@@ -13,8 +13,6 @@ use crate::store;
 /// What was found in files.
 #[derive(Debug)]
 pub struct Found {
-    /// The name that the dataset would have.
-    pub name: String,
     pub kind: Kind,
     /// Rows of a table file; texts of documents.
     pub rows: i64,
@@ -23,8 +21,6 @@ pub struct Found {
     pub first: Vec<Vec<Option<String>>>,
     /// The titles of texts.
     pub titles: Vec<String>,
-    /// The dataset that has the name already.
-    pub exists: Option<Dataset>,
     /// The datasets into which these very files came last.
     pub same: Vec<String>,
     /// What could be corrected of a table's columns.
@@ -51,16 +47,12 @@ impl Ingest {
     async fn look(&self, job: &Job<'_>, request: Request) -> Result<Found> {
         let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let (import, format) = self.begin(job, request).await?;
-        let exists = self.known(job, import.over).await?;
-        let Import { dataset, .. } = &import;
         let found = Found {
-            name: dataset.name.clone(),
-            kind: dataset.kind,
+            kind: import.dataset.kind,
             rows: 0,
             columns: vec![],
             first: vec![],
             titles: vec![],
-            exists,
             same: self.same(job, &import.digest).await?,
             hints: vec![],
             skipped: vec![],
@@ -70,13 +62,29 @@ impl Ingest {
             let titles: Vec<String> = documents.iter().map(|(_, document)| document.title.clone()).collect();
             return Ok(Found { rows: i64::try_from(titles.len()).unwrap_or(i64::MAX), titles, skipped, ..found });
         };
-        let staging = self.staging(dataset.org)?;
+        // The rows that it is added to come before those of the file.
+        let known = self.known(job, import.over).await?;
+        let staging = self.staging(import.dataset.org)?;
         let made = self.read_table(job, &import, format, &staging.path().join(TABLE)).await?;
         let ImportedTable { row_count, columns, rows, hints, .. } = made;
-        // The rows that it is added to come before those of the file.
-        let is_added_to = |known: &&Dataset| import.earlier.is_some() && known.version == import.earlier;
-        let before = found.exists.as_ref().filter(is_added_to).map_or(0, |known| known.row_count);
+        let is_added_to = |known: &Dataset| import.earlier.is_some() && known.version == import.earlier;
+        let before = known.filter(is_added_to).map_or(0, |known| known.row_count);
         Ok(Found { rows: row_count - before, columns, first: rows, hints, ..found })
+    }
+
+    /// The datasets that have these names, in the order of the names, also those that the caller does not see: an import of
+    /// that name is told the same.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn taken(&self, job: &Job<'_>, names: &[String]) -> Result<Vec<Dataset>> {
+        let org = job.pass.org();
+        let mut read = self.db.read_tenant(org).await?;
+        let mut taken = Vec::new();
+        for name in names {
+            taken.extend(store::datasets::by_name(&mut read, org, name).await?);
+        }
+        Ok(taken)
     }
 
     /// The datasets into which files of this digest came last, as far as the caller sees them.

@@ -105,16 +105,18 @@ impl Library {
         Ok(visible)
     }
 
-    /// Where every ontology stands, by name, for those who write them.
+    /// Where every ontology stands, by name, for those who write them; with the tables that it uses, in small letters, as
+    /// far as they are known.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn standings(&self, job: &Job<'_>) -> Result<Vec<StoredOntology>> {
+    pub async fn standings(&self, job: &Job<'_>) -> Result<Vec<(StoredOntology, Vec<String>)>> {
         let mut standings = Vec::new();
         let (tables, external) = (self.newest_tables(job.pass.org()).await?, job.pass.is_external());
         let (all, covered) = (self.all(job).await?.into_iter(), Covered::by(job.pass));
         for stored in all.filter(|stored| !external || !tables.some_unseen(&covered, stored.id)) {
-            standings.extend(self.let_in(job, stored).await?);
+            let names = tables.names(stored.id);
+            standings.extend(self.let_in(job, stored).await?.map(|stored| (stored, names)));
         }
         Ok(standings)
     }

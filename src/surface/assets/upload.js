@@ -259,8 +259,8 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         for (const says of found.hints) state.textContent += ` ${says}`;
         if (outcome.same.length) state.textContent += ` This very file came into ${outcome.same.join(', ')} before.`;
         if (outcome.exists && !decided(more)) {
-          state.textContent += ` There is a dataset ${found.name} already.`;
-          taken(found.name, more);
+          state.textContent += ` There ${outcome.exists.includes(', ') ? 'are datasets' : 'is a dataset'} ${outcome.exists} already.`;
+          taken(outcome.exists, more, found.name);
         } else {
           choice('Import it', () => finish(more)).className = 'primary';
           see(more, 'Look at it and correct it');
@@ -278,11 +278,11 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       said.textContent = `${name}: ${state.textContent}`;
     };
     const decided = (more) => (more.if_exists ?? new FormData(form).get('if_exists') ?? 'refuse') !== 'refuse';
-    const taken = (exists, more) => {
+    const taken = (exists, more, name = exists) => {
       const rows = files.some(isDocument) ? 'texts' : 'rows';
       choice(`Add to the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'append' }));
       choice(`Replace the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'replace' }));
-      const other = `${exists}_2`.slice(-63);
+      const other = `${name}_2`.slice(-63);
       choice(`Call it ${other}`, () => finish({ ...more, name: other }));
       see(more, 'Look at it and correct it');
     };

@@ -49,7 +49,7 @@ pub(super) async fn list(
     via: Via,
 ) -> Result<(Vec<Resource>, Option<String>)> {
     let first = cursor.is_none();
-    let reply = gateway.call(caller, ListDatasets { cursor }, via).await?.reply;
+    let reply = gateway.call(caller, ListDatasets { cursor, ..ListDatasets::default() }, via).await?.reply;
     let catalogue = Resource::new("dragoman://datasets", "datasets")
         .with_title("Datasets")
         .with_description("The datasets that you may use")

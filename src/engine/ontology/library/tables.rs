@@ -39,6 +39,11 @@ impl Newest {
         self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered.has(name)))
     }
 
+    /// The tables of an ontology, in small letters; none where they are not known.
+    pub(super) fn names(&self, id: Id<StoredOntology>) -> Vec<String> {
+        self.known(id).unwrap_or_default().iter().filter(|name| *name != NONE).cloned().collect()
+    }
+
     /// A text that could not be read is looked at again: another release may read it.
     fn known(&self, id: Id<StoredOntology>) -> Option<&[String]> {
         self.0.get(&id).map(Vec::as_slice).filter(|names| !names.iter().any(|name| name == ANY))

@@ -251,7 +251,7 @@ async fn looked(room: &Room<'_>, asked: &Asked) -> Result<Response> {
                 published: false,
                 hints: sheets.into_iter().chain(hints).chain(found.skipped).collect(),
             };
-            let exists = found.exists.map(|_| made.name.clone());
+            let exists = (!found.taken.is_empty()).then(|| found.taken.join(", "));
             json(StatusCode::OK, &Outcome { found: Some(made), exists, same: found.same_files, ..Outcome::default() })
         }
         Err(error) => wrong(files, error),

@@ -74,7 +74,7 @@ pub(super) struct Problem {
 pub(super) struct Outcome {
     pub(super) datasets: Vec<Made>,
     pub(super) problems: Vec<Problem>,
-    /// What would be made of files that were only looked at, and the dataset that has its name.
+    /// What would be made of files that were only looked at, and the datasets that have its names.
     pub(super) found: Option<Made>,
     pub(super) exists: Option<String>,
     /// The datasets into which these very files came last.

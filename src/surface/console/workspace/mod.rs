@@ -19,6 +19,7 @@ pub mod overview;
 mod places;
 pub mod rows;
 pub mod settings;
+pub mod several;
 pub mod sources;
 mod table;
 pub mod texts;

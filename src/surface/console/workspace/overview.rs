@@ -5,20 +5,24 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug, check, demo, import, ontologies};
+use super::several::MOST;
+use super::{Console, Room, Slug, check, demo, import};
 use crate::model::access::{Action, Role};
 use crate::model::error::Result;
 use crate::ops::grants::ListGrants;
-use crate::ops::list_datasets::{ListDatasets, Listed, Reply};
+use crate::ops::list_datasets::{ListDatasets, Only, Reply};
 use crate::ops::tokens::{ListTokens, Token};
 use crate::ops::uploads::{ListUploads, Shown};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
-use crate::surface::html;
+use crate::surface::html::{self, filters};
 
 /// Datasets that are looked through without a search.
 const FEW: usize = 20;
+/// How the names of files end that are taken for documents before they are looked at, as the page's script takes them.
+const DOCUMENTS: [&str; 15] =
+    ["txt", "md", "markdown", "pdf", "docx", "pptx", "odt", "odp", "html", "htm", "eml", "mbox", "epub", "rtf", "zip"];
 
 /// How far a workspace is on its way to the first answer in a client.
 struct Steps {
@@ -32,6 +36,42 @@ impl Steps {
     fn are_done(&self) -> bool {
         self.has_data && self.is_published && self.is_connected
     }
+}
+
+/// Documents that wait for the same.
+struct Together {
+    /// The latest first.
+    uploads: Vec<Shown>,
+    /// When the oldest of them came.
+    oldest: String,
+    /// As the address that imports them as one dataset names them; empty where only a part of each is here.
+    ids: String,
+}
+
+impl Together {
+    /// Documents that wait together, and what waits by itself: each other file is a dataset of its own.
+    fn of(uploads: Vec<Shown>) -> (Vec<Self>, Vec<Shown>) {
+        let is_whole = |upload: &Shown| upload.offset == upload.size;
+        let (documents, mut alone): (Vec<Shown>, Vec<Shown>) = uploads.into_iter().partition(is_document);
+        let (whole, begun): (Vec<Shown>, Vec<Shown>) = documents.into_iter().partition(is_whole);
+        let ids = whole.iter().map(|upload| upload.upload_id.to_string()).collect::<Vec<_>>().join(",");
+        let mut together = Vec::new();
+        for (uploads, ids) in [(whole, ids), (begun, String::new())] {
+            match uploads.last() {
+                Some(oldest) if uploads.len() > 1 => {
+                    let oldest = oldest.created_at.clone();
+                    together.push(Self { uploads, oldest, ids });
+                }
+                _ => alone.extend(uploads),
+            }
+        }
+        (together, alone)
+    }
+}
+
+fn is_document(upload: &Shown) -> bool {
+    let end = upload.name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+    end.is_some_and(|end| DOCUMENTS.contains(&end.as_str()))
 }
 
 #[derive(Template)]
@@ -50,8 +90,10 @@ struct OverviewPage {
     is_long: bool,
     steps: Steps,
     may_write: bool,
-    /// Files that are under way, or wait to be imported.
-    waiting: Vec<Shown>,
+    may_delete: bool,
+    /// Files that are under way, or wait to be imported: several documents together, and the others.
+    together: Vec<Together>,
+    alone: Vec<Shown>,
     upload_csrf: String,
     check_csrf: String,
     demo_csrf: String,
@@ -77,23 +119,28 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<Response> {
     let org = &room.membership.org;
     let later = cursor.is_some();
-    let found = room.ask(ListDatasets { cursor }).await?;
+    let only = Only { text: text.clone(), ..Only::default() };
+    let found = room.ask(ListDatasets { cursor, only }).await?;
     let is_long = later || found.next_cursor.is_some() || found.datasets.len() > FEW;
     let may_write = room.caller.rights.allow(Action::WriteDatasets);
     let waiting = if may_write { room.ask(ListUploads {}).await?.uploads } else { vec![] };
+    let (together, alone) = Together::of(waiting);
+    let is_part = later || found.next_cursor.is_some() || !text.is_empty();
     let page = OverviewPage {
         frame: room.frame().await?,
         name: org.name.clone(),
         role: room.membership.role,
         open: org.connectivity_enabled,
         address: room.console.web.config.url(&format!("/t/{}/mcp", org.slug)),
-        steps: steps(room, &found, later).await?,
-        found: if text.is_empty() { found } else { those_that_say(room, &text).await? },
+        steps: steps(room, &found, is_part).await?,
+        found,
         later,
         text,
         is_long,
         may_write,
-        waiting,
+        may_delete: room.caller.rights.allow(Action::DeleteDatasets),
+        together,
+        alone,
         upload_csrf: room.csrf_at(import::PAGE),
         check_csrf: room.csrf_at(check::PAGE),
         demo_csrf: room.csrf_at(demo::PAGE),
@@ -104,23 +151,20 @@ async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<R
     Ok(if page.may_write { html::page_with_requests(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
 }
 
-/// The datasets that say a text in their name, title or description, in small letters or large.
-async fn those_that_say(room: &Room<'_>, text: &str) -> Result<Reply> {
-    let text = text.to_lowercase();
-    let says = |dataset: &Listed| {
-        [&dataset.name, &dataset.title, &dataset.description].iter().any(|own| own.to_lowercase().contains(&text))
-    };
-    let mut datasets = ontologies::datasets(room).await?;
-    let any_published = datasets.iter().any(|dataset| dataset.published);
-    datasets.retain(says);
-    Ok(Reply { count: datasets.len(), datasets, any_published, next_cursor: None, note: None })
+/// How far the workspace is; `found` are its datasets, or a part of them.
+async fn steps(room: &Room<'_>, found: &Reply, is_part: bool) -> Result<Steps> {
+    let shows_published = found.datasets.iter().any(|dataset| dataset.published);
+    let published = Only { published: Some(true), ..Only::default() };
+    let is_published = shows_published || is_part && are_there(room, published).await?;
+    let shows_data = is_published || !found.datasets.is_empty();
+    let has_data = shows_data || is_part && are_there(room, Only::default()).await?;
+    let is_connected = is_published && is_connected(room).await?;
+    Ok(Steps { has_data, is_published, is_connected })
 }
 
-async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
-    let has_data = later || !found.datasets.is_empty();
-    let is_published = found.any_published;
-    let is_connected = has_data && is_published && is_connected(room).await?;
-    Ok(Steps { has_data, is_published, is_connected })
+async fn are_there(room: &Room<'_>, only: Only) -> Result<bool> {
+    let found = room.ask(ListDatasets { cursor: None, only }).await?;
+    Ok(!found.datasets.is_empty())
 }
 
 /// Whether this person has approved a client here; to admins also whether anybody has, or a program has a token.

@@ -102,24 +102,17 @@ pub(super) fn picture(svg: &str) -> String {
     format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg))
 }
 
-/// The datasets of the workspace.
-pub(super) async fn datasets(room: &Room<'_>) -> Result<Vec<Listed>> {
-    let mut datasets = Vec::new();
+/// The tables of the workspace, from as many pages as one list of them holds.
+async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
+    let mut tables = Vec::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
-        let found = room.ask(ListDatasets { cursor }).await?;
-        datasets.extend(found.datasets);
+        let found = room.ask(ListDatasets { cursor, ..ListDatasets::default() }).await?;
+        tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
         cursor = found.next_cursor;
         if cursor.is_none() {
             break;
         }
     }
-    Ok(datasets)
-}
-
-/// Its tables.
-async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
-    let mut tables = datasets(room).await?;
-    tables.retain(|dataset| dataset.r#type == Kind::Table);
     Ok(tables)
 }
