@@ -31,7 +31,7 @@ use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
 use crate::store::inspect::{self, Standing};
-use crate::store::{self, Db, FolderError, FolderLock};
+use crate::store::{self, Db, FolderError, FolderLock, OpenError};
 use crate::surface::crowd::Crowd;
 use crate::surface::mcp::{Library, Mcp};
 use crate::surface::web::Web;
@@ -65,7 +65,8 @@ pub struct App {
 
 impl Office {
     /// For a command: opens the metadata and the keys; on an empty folder it makes them. Where tables are to be made or
-    /// changed for it, it takes the data folder meanwhile: a process that works on them must not find them changed.
+    /// changed for it, it takes the data folder meanwhile: a process that works on them must not find them changed. Of
+    /// those with other folders PostgreSQL tells ([`OpenError::InUse`]).
     ///
     /// # Errors
     /// A sentence that says what to do.
@@ -98,10 +99,10 @@ impl Office {
         store::private_folder(&config.data_dir)?;
         let master = master_key(&config)?;
         let db = match &config.database_url {
-            Some(url) => {
-                let opened = Db::open_postgres(url).await.map_err(explained);
-                opened.context("PostgreSQL at DATABASE_URL cannot be used")?
-            }
+            Some(url) => Db::open_postgres(url).await.map_err(|problem| match problem {
+                OpenError::Database(cause) => explained(cause).context("PostgreSQL at DATABASE_URL cannot be used"),
+                used @ OpenError::InUse(_) => used.into(),
+            })?,
             None => Db::open_sqlite(&Db::file(&config.data_dir)).await.map_err(explained)?,
         };
         belong_together(&config, &db).await?;
@@ -184,7 +185,6 @@ impl App {
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker, sources, master)?;
         engines.search.begin_work().await;
         engines.datasets.sweep().await?;
-        say_what_is_missing(&office.compare().await?);
         let cursors = Cursors::new(office.secret_for("cursors"));
         let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));
         let parts = Parts { engines, config: office.config.clone(), cursors, identity, record };
@@ -245,6 +245,7 @@ impl App {
             Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
         mcp.take_over().await;
         let office = &self.office;
+        let files = Files::new(&office.config.data_dir)?;
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
         let listen = outside.as_ref().and_then(|listener| listener.local_addr().ok());
@@ -259,6 +260,11 @@ impl App {
         let syncer = tokio::spawn(async move { gateway.keep_syncing(until).await });
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
+        // A file for each version: nobody waits for that. Whoever serves the socket alone is a command.
+        if outside.is_some() {
+            let look = say_what_is_missing(office.db.clone(), files);
+            tokio::spawn(stopping.clone().run_until_cancelled_owned(look));
+        }
 
         let signal = stopping.clone();
         let signalled = tokio::spawn(async move {
@@ -374,7 +380,14 @@ fn explained(problem: sqlx::Error) -> anyhow::Error {
 }
 
 /// Nobody learns from a start that works that tables are gone: the first who asks for one would.
-fn say_what_is_missing(found: &Compared) {
+async fn say_what_is_missing(db: Db, files: Files) {
+    let found = match compare(&db, &files).await {
+        Ok(found) => found,
+        Err(problem) => {
+            tracing::warn!(%problem, "whether the data folder has what the metadata name could not be found out");
+            return;
+        }
+    };
     let Some(first) = found.first() else { return };
     let (tables, indexes, of) = (found.tables.len(), found.indexes.len(), found.versions);
     tracing::warn!(
@@ -390,12 +403,13 @@ fn say_what_is_missing(found: &Compared) {
 /// That the data folder is that of the metadata. Of others all that is in it would be what nobody keeps.
 ///
 /// # Errors
-/// It has data of workspaces, and the metadata know none of them.
+/// It has data of workspaces, and the metadata know none of them, nor have they ever.
 async fn belong_together(config: &Config, db: &Db) -> anyhow::Result<()> {
     let here = Files::new(&config.data_dir)?.orgs()?;
     let mut is_ours = here.is_empty();
     for org in here {
-        is_ours = is_ours || store::orgs::by_id(db.pool(), org).await?.is_some();
+        is_ours =
+            is_ours || store::audit::has_known(db, org).await? || store::orgs::by_id(db.pool(), org).await?.is_some();
     }
     anyhow::ensure!(
         is_ours,

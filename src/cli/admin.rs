@@ -4,6 +4,7 @@
 mod audit;
 mod client;
 mod dataset;
+mod erase;
 mod index;
 mod key;
 mod repair;
@@ -22,6 +23,7 @@ use crate::app::Office;
 use crate::base::clock::{Millis, millis, rfc3339};
 use crate::base::counted::counted;
 use crate::base::json::put;
+use crate::base::nearest::nearest;
 use crate::base::secret::{Secret, random_token};
 use crate::engine::sql::remote::sources::Sources;
 use crate::identity::Identity;
@@ -240,7 +242,7 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
                 vec![user.email.clone(), user.name.clone(), standing(is(user)).into(), rfc3339(user.created_at)]
             };
             let text = table(&["email", "name", "state", "created"], users.iter().map(row));
-            let facts = |user: &User| with_state(person_facts(user), is(user));
+            let facts = |user: &User| with_state(person_facts(user), standing(is(user)));
             Ok(Said { facts: users.iter().map(facts).collect(), text })
         }
         Person::Suspend { email } => suspend_person(identity, &email, true).await,
@@ -293,7 +295,7 @@ async fn suspend_person(identity: &Identity, email: &str, suspended: bool) -> Re
     let user = find_person(identity, email).await?;
     identity.suspend_person(user.id, suspended).await?;
     let text = format!("{} is {}.", user.email, standing(suspended));
-    Ok(Said { facts: with_state(person_facts(&user), suspended), text })
+    Ok(Said { facts: with_state(person_facts(&user), standing(suspended)), text })
 }
 
 async fn role(command: RoleCommand, identity: &Identity) -> Result<Said> {
@@ -408,8 +410,13 @@ fn first_line(text: &str) -> Result<Secret> {
 }
 
 async fn find_org(identity: &Identity, slug: &str) -> Result<Org> {
-    let org = identity.org_by_slug(slug).await?;
-    org.with_context(|| format!("There is no workspace {slug:?}. See: dragoman admin workspace list"))
+    if let Some(org) = identity.org_by_slug(slug).await? {
+        return Ok(org);
+    }
+    let orgs = identity.list_orgs().await?;
+    let near = nearest(slug, orgs.iter().map(|org| org.slug.as_str()));
+    let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
+    bail!("There is no workspace {slug:?}.{near} See: dragoman admin workspace list")
 }
 
 async fn find_person(identity: &Identity, email: &str) -> Result<User> {

@@ -20,8 +20,8 @@ use crate::base::id::Id;
 use crate::base::local::SocketPath;
 use crate::config::Config;
 use crate::engine::job::Progress;
-use crate::gateway::Via;
 use crate::gateway::operation::Operation;
+use crate::gateway::{Erased, Via};
 use crate::model::caller::Caller;
 use crate::model::column_change::ColumnChange;
 use crate::model::error::Error;
@@ -29,7 +29,7 @@ use crate::model::org::Org;
 use crate::ops::check_import::CheckImport;
 use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::import::{IfExists, Import, Staged};
-use crate::surface::operator::{LOCAL, WORKSPACE};
+use crate::surface::operator::{ITSELF, LOCAL, WORKSPACE};
 use crate::surface::rest::openapi;
 use crate::surface::rest::operations::EXPLAIN;
 
@@ -80,6 +80,20 @@ impl House {
                 Ok(Door::of(app, &org.with_context(|| format!("there is no workspace {workspace:?}"))?))
             }
             Self::Running { client, .. } => Ok(Door::Running { client, workspace: workspace.to_owned() }),
+        }
+    }
+
+    /// Erases a workspace.
+    ///
+    /// # Errors
+    /// As [`crate::gateway::Gateway::erase_workspace`].
+    pub(super) async fn erase(&self, org: &Org) -> anyhow::Result<Erased> {
+        match self {
+            Self::Own(app) => app.gateway.erase_workspace(&operator(app, org.id)).await.map_err(said),
+            Self::Running { client, .. } => {
+                let request = client.delete(at("", ITSELF));
+                Ok(serde_json::from_value(answer(request, &org.slug).await?)?)
+            }
         }
     }
 

@@ -7,6 +7,7 @@ pub mod describe;
 mod erase;
 mod tidy;
 mod versions;
+pub mod workspace;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -197,15 +198,22 @@ impl Datasets {
     /// As [`Datasets::put`]; then it is not named.
     async fn write(&self, new: &NewVersion<'_>, laid: bool, by: Option<String>) -> Result<Written> {
         let dataset = new.dataset;
+        let version = dataset.version.clone().unwrap_or_default();
+        let fresh: &[Document] = if laid { &[] } else { new.documents };
+        let shared: &[Id<DocumentRow>] = if laid { &[] } else { new.shared };
         let mut tx = self.db.tenant_at_length(dataset.org).await?;
+        // Texts take the longest, and nobody else has these: they come before the names are held, for which whoever
+        // describes a dataset waits.
+        if !fresh.is_empty() {
+            store::documents::come_first(&mut tx, self.db.backend()).await?;
+            store::documents::add(&mut tx, dataset.org, dataset.id, &version, fresh, &[]).await?;
+        }
         let now = self.standing(&mut tx, new).await?;
         let kept = now.as_ref().filter(|_| !new.is_described).map(|now| now.description.clone());
         let description = kept.unwrap_or_else(|| dataset.description.clone());
         store::datasets::put(&mut tx, &Dataset { description, ..dataset.clone() }).await?;
-        let version = dataset.version.clone().unwrap_or_default();
-        if !laid {
-            store::documents::add(&mut tx, dataset.org, dataset.id, &version, new.documents, new.shared).await?;
-        }
+        // While the names are held, none of these goes with the last version that has it.
+        store::documents::add(&mut tx, dataset.org, dataset.id, &version, &[], shared).await?;
         let version = Version {
             org: dataset.org,
             dataset: dataset.id,

@@ -141,6 +141,15 @@ impl Files {
         Ok(())
     }
 
+    /// Removes everything of a workspace; absent is fine.
+    pub fn erase_workspace(&self, org: Id<Org>) -> io::Result<()> {
+        self.remove(&self.org(org))?;
+        if self.root.exists() {
+            std::fs::File::open(&self.root)?.sync_all()?;
+        }
+        Ok(())
+    }
+
     /// Every version of a table in place.
     pub fn all_tables(&self) -> io::Result<Vec<OfVersion>> {
         let all = self.versions("tables")?.into_iter();

@@ -5,6 +5,7 @@
 pub mod audit;
 mod begun;
 mod call;
+mod erase;
 mod limit;
 pub mod operation;
 pub mod record;
@@ -25,6 +26,7 @@ use crate::base::id::Id;
 use crate::base::json;
 use crate::base::shares::Share;
 use crate::config::Budgets;
+pub use crate::engine::datasets::workspace::Erased;
 use crate::engine::job::Job;
 pub use crate::engine::job::{OnProgress, Progress};
 pub use crate::engine::search::moving::Moved;

@@ -8,7 +8,7 @@ use super::members::checked_name;
 use super::redirect;
 use crate::base::secret::{Secret, checked_token, random_token, same, sha256_hex};
 use crate::model::error::{Error, Result};
-use crate::store::{client_blocks, clients, grants};
+use crate::store::{client_blocks, clients, freshness, grants};
 
 /// How every client secret begins.
 const SECRET: &str = "dgcs_";
@@ -92,7 +92,9 @@ impl Identity {
             return Err(Error::invalid("client_id", "There is no registered client with this id."));
         }
         grants::revoke_of_client(&mut tx, id, "client_removed", self.0.clock.now()).await?;
-        client_blocks::remove_of_client(&mut tx, id).await?;
+        if client_blocks::remove_of_client(&mut tx, id).await? > 0 {
+            freshness::hold_all(&mut tx, self.0.db.backend()).await?;
+        }
         Ok(tx.commit().await?)
     }
 

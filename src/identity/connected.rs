@@ -2,6 +2,7 @@
 
 use super::Identity;
 use super::clients::verified_host;
+use super::roles::lock;
 use crate::base::clock::millis;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
@@ -43,6 +44,7 @@ impl Identity {
     /// force.
     pub async fn disconnect(&self, org: Id<Org>, id: &str) -> Result<bool> {
         let mut tx = self.0.db.begin().await?;
+        lock(&mut tx, org).await?;
         let ended = connected::end(&mut tx, org, id, "admin", self.0.clock.now()).await?;
         Ok(self.forgotten(tx, ended).await?.is_some())
     }
@@ -50,6 +52,8 @@ impl Identity {
     /// As [`Identity::disconnect`], for one of a person's own grants; says which it was.
     pub async fn disconnect_own(&self, user: Id<User>, id: &str) -> Result<Option<Ended>> {
         let mut tx = self.0.db.begin().await?;
+        let Some(org) = connected::org_of_own(&mut *tx, user, id).await? else { return Ok(None) };
+        lock(&mut tx, org).await?;
         let ended = connected::end_own(&mut tx, user, id, "owner", self.0.clock.now()).await?;
         self.forgotten(tx, ended).await
     }
@@ -65,11 +69,11 @@ impl Identity {
         let mut tx = self.0.db.begin().await?;
         upstream::lock(&mut tx, user).await?;
         let mut ended = Disconnected { grants: 0, sign_ins: upstream::delete_of_user(&mut tx, user).await? };
-        // Workspace after workspace: of two that end grants at once, none waits for the other in a circle.
         for org in grants::orgs_of_user(&mut *tx, user).await? {
+            lock(&mut tx, org).await?;
             ended.grants += grants::revoke_of_member(&mut tx, org, user, "disconnected", now).await?;
+            consents::forget_of_member(&mut tx, org, user).await?;
         }
-        consents::forget_of_user(&mut tx, user).await?;
         sessions::delete_of_user(&mut tx, user).await?;
         tx.commit().await?;
         Ok(ended)

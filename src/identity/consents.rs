@@ -2,6 +2,7 @@
 
 use super::Identity;
 use super::redirect::{self, Kind};
+use super::roles::lock;
 use super::token::read_scopes;
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
@@ -63,6 +64,7 @@ impl Identity {
     /// about. Returns how many grants ended.
     pub async fn withdraw_consent(&self, org: Id<Org>, user: Id<User>, client_id: &str) -> Result<u64> {
         let mut tx = self.0.db.begin().await?;
+        lock(&mut tx, org).await?;
         let ended = grants::revoke_given(&mut tx, org, user, client_id, "withdrawn", self.0.clock.now()).await?;
         consents::forget(&mut tx, org, user, client_id).await?;
         tx.commit().await?;

@@ -114,7 +114,7 @@ impl Identity {
     /// `invalid_argument` when the person is no member.
     pub async fn remove_member(&self, org: Id<Org>, user: Id<User>) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        if !self.part(&mut tx, org, user).await? {
+        if !orgs::lock(&mut tx, org).await? || !self.part(&mut tx, org, user).await? {
             return Err(Error::invalid("user", "This person is not a member of the workspace."));
         }
         Ok(tx.commit().await?)

@@ -1,5 +1,6 @@
 //! Who may change who belongs where. Each change is one transaction that first locks the workspace, so that of two at
-//! once the second sees what the first did, and checks again that whoever asks still may.
+//! once the second sees what the first did, and checks again that whoever asks still may. So does whatever ends grants or
+//! approvals of a workspace; a person's own row, where it is locked, comes before.
 
 use super::Identity;
 use crate::base::clock::Millis;
@@ -57,7 +58,7 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// Ends a membership, its grants, and the invitations that the person sent.
+    /// Ends a membership, its grants, and the invitations that the person sent, in a workspace that is locked.
     pub(super) async fn part(&self, tx: &mut Tx, org: Id<Org>, user: Id<User>) -> Result<bool> {
         let now: Millis = self.0.clock.now();
         let was = members::remove(tx, org, user).await?;

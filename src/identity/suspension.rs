@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use super::Identity;
 use super::members::{no_such_org, no_such_person};
 use crate::base::id::Id;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::{sessions, suspension};
+use crate::store::{orgs, sessions, suspension};
 
 impl Identity {
     /// Locks a person out of everything, and signs them out of every browser; or lets them in again.
@@ -31,10 +31,27 @@ impl Identity {
     /// Locks a workspace: its tokens, its clients and its people in it; or opens it again.
     ///
     /// # Errors
-    /// `invalid_argument` when there is no such workspace.
+    /// `invalid_argument` when there is no such workspace, or it is being erased.
     pub async fn suspend_org(&self, org: Id<Org>, suspended: bool) -> Result<()> {
         let at = suspended.then(|| self.0.clock.now());
-        if suspension::set_org(&mut *self.0.db.writer().await?, org, at).await? { Ok(()) } else { Err(no_such_org()) }
+        if suspension::set_org(&mut *self.0.db.writer().await?, org, at).await? {
+            return Ok(());
+        }
+        match orgs::by_id(self.0.db.pool(), org).await? {
+            Some(Org { slug, .. }) => {
+                let message = format!(
+                    "The workspace {slug} is being erased, and stays locked. To end it: dragoman admin workspace erase \
+                     {slug} --yes"
+                );
+                Err(Error::invalid("workspace", message))
+            }
+            None => Err(no_such_org()),
+        }
+    }
+
+    /// Ids of the workspaces whose erasure has begun and has not come to its end.
+    pub async fn erasing(&self) -> Result<HashSet<String>> {
+        Ok(suspension::erasing(self.0.db.pool()).await?)
     }
 
     /// Ids of the people and workspaces that are locked out.

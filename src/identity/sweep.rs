@@ -11,7 +11,7 @@ use crate::base::clock::{Millis, millis};
 use crate::base::id::Id;
 use crate::model::error::Result;
 use crate::store::sweep::{After, KINDS, Mark, batch, mark, set_mark};
-use crate::store::{keys, leases};
+use crate::store::{erasure, keys, leases};
 
 /// Most rows that one statement deletes.
 pub(super) const BATCH: i64 = 1000;
@@ -74,6 +74,10 @@ impl Identity {
             }
             swept = counted(swept, kind.name, count);
         }
+        let mut tx = self.0.db.everyone().await?;
+        let gone = erasure::leavings(&mut tx).await?;
+        tx.commit().await?;
+        swept = counted(swept, "erased_workspaces", gone);
         if !self.0.config.trims {
             return Ok(swept);
         }

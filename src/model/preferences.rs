@@ -39,6 +39,18 @@ impl UserSettings {
         let mut kept: Kept = serde_json::from_str(text)?;
         Ok(kept.orgs.remove(&org.to_string()).unwrap_or(Self { data_agent: kept.data_agent }))
     }
+
+    /// All that is kept of a person, less what they set in a workspace.
+    ///
+    /// # Errors
+    /// It is no JSON of that kind.
+    pub fn without(text: &str, org: Id<Org>) -> serde_json::Result<String> {
+        let mut kept: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text)?;
+        if let Some(serde_json::Value::Object(orgs)) = kept.get_mut("orgs") {
+            orgs.shift_remove(&org.to_string());
+        }
+        serde_json::to_string(&kept)
+    }
 }
 
 /// How questions are read where they leave something open.
@@ -140,6 +152,16 @@ mod tests {
         };
         assert_eq!((terms(ours), terms(theirs)), (vec!["new".to_owned()], vec!["old".to_owned()]));
         assert_eq!(UserSettings::kept("{}", ours).unwrap(), UserSettings::default());
+    }
+
+    #[test]
+    fn without_a_workspace_the_settings_of_others_stay_as_they_are() {
+        let clock = crate::base::clock::Clock::manual(1_790_000_000_000);
+        let (ours, theirs) = (Id::<Org>::new(&clock), Id::<Org>::new(&clock));
+        let text = |of: &str| format!(r#"{{"dataAgent":{{"oldThreshold":7}},"orgs":{{{of}}}}}"#);
+        let [own, other] = [ours, theirs].map(|org| format!(r#""{org}":{{"dataAgent":{{"newThreshold":8}}}}"#));
+        assert_eq!(UserSettings::without(&text(&format!("{own},{other}")), ours).unwrap(), text(&other));
+        assert_eq!(UserSettings::without("{}", ours).unwrap(), "{}");
     }
 
     #[test]

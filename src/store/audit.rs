@@ -233,6 +233,12 @@ pub async fn chains(db: &Db) -> Result<Vec<String>> {
     Ok(rows.iter().map(|row| row.try_get(0)).collect::<sqlx::Result<_>>()?)
 }
 
+/// Whether the record has, or had, rows of a workspace: these metadata know it, or did until it was erased.
+pub async fn has_known(db: &Db, org: Id<Org>) -> Result<bool> {
+    let sql = "SELECT COUNT(*) FROM audit_heads WHERE chain = $1";
+    Ok(sqlx::query_scalar::<_, i64>(sql).bind(org.to_string()).fetch_one(db.pool()).await? > 0)
+}
+
 /// The hash of one entry, if it is there.
 pub async fn hash_of(db: &Db, chain: &str, seq: i64) -> Result<Option<String>> {
     let sql = "SELECT hash FROM audit WHERE chain = $1 AND seq = $2";

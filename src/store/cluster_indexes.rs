@@ -156,6 +156,22 @@ pub async fn retire(
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
+/// As [`retire`], of everything that a workspace has; gives all, also those of which it was said before.
+pub async fn retire_workspace(on: &mut Scoped, org: Id<Org>, since: Millis) -> Result<Vec<ClusterIndex>> {
+    leases::lock(on, &format!("indexes {org}")).await?;
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
+               WHERE org_id = $2 AND standing IN ('written', 'placed')";
+    sqlx::query(sql).bind(since).bind(org.to_string()).execute(&mut **on).await?;
+    of_workspace(on, org).await
+}
+
+/// All of a workspace, whatever was said of them.
+pub async fn of_workspace(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
 /// As [`end`], long ago, of all of every workspace that were last written to before a moment.
 pub async fn abandon(on: &mut Scoped, before: Millis) -> Result<()> {
     let sql =

@@ -99,6 +99,13 @@ pub async fn end(
     row.as_ref().map(ended).transpose()
 }
 
+/// The workspace of a grant of a person's own that has not ended.
+pub async fn org_of_own(on: impl AnyExecutor<'_>, user: Id<User>, id: &str) -> sqlx::Result<Option<Id<Org>>> {
+    let query = sqlx::query("SELECT org_id FROM grants WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL");
+    let row = query.bind(user.to_string()).bind(id).fetch_optional(on).await?;
+    row.as_ref().map(|row| text_id(row, "org_id")).transpose()
+}
+
 /// Ends one grant of a person's own; `None` when they have no such grant in force.
 pub async fn end_own(
     on: &mut AnyConnection,

@@ -85,7 +85,7 @@ pub async fn of_request(on: impl AnyExecutor<'_>, key: &ConsentKey) -> sqlx::Res
     rows.iter().map(read).collect()
 }
 
-/// Forgets what a person approved for a client in a workspace; returns how many approvals that were.
+/// Forgets what a person approved for a client in a workspace, which is locked; returns how many approvals that were.
 pub async fn forget(on: &mut AnyConnection, org: Id<Org>, user: Id<User>, client_id: &str) -> sqlx::Result<u64> {
     let done = sqlx::query("DELETE FROM consents WHERE org_id = $1 AND user_id = $2 AND client_id = $3")
         .bind(org.to_string())
@@ -96,18 +96,12 @@ pub async fn forget(on: &mut AnyConnection, org: Id<Org>, user: Id<User>, client
     Ok(done.rows_affected())
 }
 
-/// Forgets everything that a person approved in a workspace.
+/// Forgets everything that a person approved in a workspace, which is locked.
 pub async fn forget_of_member(on: &mut AnyConnection, org: Id<Org>, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM consents WHERE org_id = $1 AND user_id = $2")
         .bind(org.to_string())
         .bind(user.to_string())
         .execute(on)
         .await?;
-    Ok(())
-}
-
-/// Forgets everything that a person approved, in every workspace.
-pub async fn forget_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM consents WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }

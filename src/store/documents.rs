@@ -10,8 +10,8 @@ use crate::model::dataset::Dataset;
 use crate::model::document::{Document, DocumentRow, Markup, digest};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-use crate::store::places;
 use crate::store::tenant::Scoped;
+use crate::store::{Backend, places};
 
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
                       d.markup, d.facts, d.created_at";
@@ -32,6 +32,16 @@ pub struct Outline {
     pub source_file: String,
     /// [`digest`] of it, in hexadecimal; empty for texts of before there were any.
     pub digest: String,
+}
+
+/// Lets documents come before the dataset that they are of, until the transaction ends.
+pub async fn come_first(on: &mut Scoped, backend: Backend) -> Result<()> {
+    let sql = match backend {
+        Backend::Sqlite => "PRAGMA defer_foreign_keys = ON",
+        Backend::Postgres => "SET CONSTRAINTS ALL DEFERRED",
+    };
+    sqlx::query(sql).execute(&mut **on).await?;
+    Ok(())
 }
 
 /// Adds documents to a version: those that are `fresh`, and as they are some that an earlier one has.

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::id::Id;
 use crate::model::org::Org;
 use crate::store::direct::Direct;
-use crate::store::{Db, places};
+use crate::store::{Backend, Db, places};
 
 /// Counts that are asked for in one statement.
 const AT_ONCE: usize = 64;
@@ -55,6 +55,30 @@ impl Stamp {
 pub async fn stamp(on: &mut AnyConnection, org: Id<Org>) -> sqlx::Result<Option<Stamp>> {
     let found = counts(on, &[org]).await?;
     Ok(found.get(&org).map(|generation| Stamp { org, generation: *generation }))
+}
+
+/// Holds the counts of workspaces of PostgreSQL, in their order, until the transaction ends: of two that change several,
+/// neither waits for the other in a circle. It comes last before the commit, which counts: whoever waits for anything else
+/// must not hold them.
+pub(super) async fn hold(on: &mut AnyConnection, mut orgs: Vec<String>) -> sqlx::Result<()> {
+    orgs.sort_unstable();
+    orgs.dedup();
+    if orgs.is_empty() {
+        return Ok(());
+    }
+    let marks = places(1, orgs.len());
+    let sql = format!("SELECT org_id FROM freshness WHERE org_id IN ({marks}) ORDER BY org_id FOR UPDATE");
+    let query = sqlx::query(AssertSqlSafe(sql));
+    orgs.into_iter().fold(query, sqlx::query::Query::bind).execute(on).await?;
+    Ok(())
+}
+
+/// As for some workspaces of PostgreSQL, for all: for a change whose workspaces come in no order.
+pub async fn hold_all(on: &mut AnyConnection, backend: Backend) -> sqlx::Result<()> {
+    if backend == Backend::Postgres {
+        sqlx::query("SELECT org_id FROM freshness ORDER BY org_id FOR UPDATE").execute(on).await?;
+    }
+    Ok(())
 }
 
 async fn counts(on: &mut AnyConnection, orgs: &[Id<Org>]) -> sqlx::Result<HashMap<Id<Org>, Generation>> {

@@ -1,5 +1,7 @@
 //! Grants and their refresh tokens. The row of a grant is the lock of its family: redeeming, rotating and revoking
-//! begin by updating it, so that on both engines the second of two waits and then sees what the first did.
+//! begin by updating it, so that on both engines the second of two waits and then sees what the first did. Whoever ends
+//! more of a workspace than one family has locked the workspace before ([`orgs::lock`]), of several in their order: rows
+//! are locked as they are found, and two that found them in different orders would wait for each other.
 
 use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, Row as _};
@@ -216,7 +218,7 @@ fn ended(row: &AnyRow) -> sqlx::Result<Ended> {
     Ok(Ended { org: text_id(row, "org_id")?, user: text_id(row, "user_id")? })
 }
 
-/// Ends every family of a person in a workspace.
+/// Ends every family of a person in a workspace, which is locked.
 pub async fn revoke_of_member(
     on: &mut AnyConnection,
     org: Id<Org>,
@@ -237,24 +239,26 @@ pub async fn revoke_of_member(
     Ok(done.rows_affected())
 }
 
-/// The workspaces in which a person has families that have not ended, always in the same order.
+/// The workspaces in which a person has families that have not ended, or approvals that are remembered, always in the
+/// same order.
 pub async fn orgs_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Vec<Id<Org>>> {
-    let sql = "SELECT DISTINCT org_id FROM grants WHERE user_id = $1 AND revoked_at IS NULL ORDER BY org_id";
+    let sql = "SELECT org_id FROM grants WHERE user_id = $1 AND revoked_at IS NULL
+               UNION SELECT org_id FROM consents WHERE user_id = $1 ORDER BY org_id";
     let rows = sqlx::query(sql).bind(user.to_string()).fetch_all(on).await?;
     rows.iter().map(|row| text_id(row, "org_id")).collect()
 }
 
-/// Ends every family of a client, workspace after workspace: of two that end grants at once, none waits for the other
-/// in a circle.
+/// Ends every family of a client, workspace after workspace, each of which it locks.
 pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str, now: Millis) -> sqlx::Result<()> {
     let sql = "SELECT DISTINCT org_id FROM grants WHERE client_id = $1 AND revoked_at IS NULL ORDER BY org_id";
-    let orgs: Vec<String> = sqlx::query_scalar(sql).bind(client_id).fetch_all(&mut *on).await?;
-    for org in orgs {
+    for row in sqlx::query(sql).bind(client_id).fetch_all(&mut *on).await? {
+        let org = text_id(&row, "org_id")?;
+        orgs::lock(on, org).await?;
         sqlx::query(
             "UPDATE grants SET revoked_at = $3, revoked_why = $4
              WHERE org_id = $1 AND client_id = $2 AND revoked_at IS NULL",
         )
-        .bind(org)
+        .bind(org.to_string())
         .bind(client_id)
         .bind(now)
         .bind(why)
@@ -264,7 +268,7 @@ pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str
     Ok(())
 }
 
-/// Ends every family that a person gave a client in a workspace.
+/// Ends every family that a person gave a client in a workspace, which is locked.
 pub async fn revoke_given(
     on: &mut AnyConnection,
     org: Id<Org>,

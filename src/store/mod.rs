@@ -15,6 +15,7 @@ pub mod datasets;
 pub mod devices;
 mod direct;
 pub mod documents;
+pub mod erasure;
 pub mod factors;
 pub mod freshness;
 pub mod grants;
@@ -29,6 +30,7 @@ pub mod ontology_tables;
 pub mod orgs;
 pub mod pending;
 pub mod questions;
+mod schema_lock;
 pub mod sessions;
 pub mod sources;
 pub mod suspension;
@@ -58,6 +60,7 @@ use crate::base::id::{Id, NotAnId};
 use crate::base::secret::Secret;
 use crate::store::direct::{Direct, PRAGMAS};
 use crate::store::freshness::Gate;
+use crate::store::schema_lock::SchemaLock;
 
 /// Migrations in order; the same text runs on both engines.
 const MIGRATIONS: &[(i64, &str, &str)] = &[
@@ -89,6 +92,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (30, "parts of indexes on a Qdrant server", include_str!("../../migrations/0030_index_parts.sql")),
     (31, "what tasks were made of", include_str!("../../migrations/0031_task_sources.sql")),
     (34, "how far clean-up has come", include_str!("../../migrations/0034_clean_up.sql")),
+    (35, "workspaces that are erased", include_str!("../../migrations/0035_erased_workspaces.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
@@ -107,6 +111,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1010, "row level security of syncs", include_str!("../../migrations/postgres/1010_document_syncs.sql")),
     (1011, "row level security of indexes", include_str!("../../migrations/postgres/1011_cluster_indexes.sql")),
     (1012, "row level security of marks", include_str!("../../migrations/postgres/1012_document_sync_marks.sql")),
+    (1013, "documents before their dataset", include_str!("../../migrations/postgres/1013_documents_first.sql")),
 ];
 
 /// Connections of SQLite in the pool besides that of the writer. More of them only take turns.
@@ -150,6 +155,8 @@ pub struct Db {
     /// On SQLite.
     direct: Option<Direct>,
     gate: Gate,
+    /// On PostgreSQL.
+    schema: Option<SchemaLock>,
 }
 
 /// A write transaction; dropped without [`Tx::commit`] it is rolled back.
@@ -223,27 +230,32 @@ impl Db {
         let direct = Direct::open(file)?;
         let gate = Gate::Direct(direct.clone());
         let record = pool.clone();
-        Ok(Self { pool, record, backend: Backend::Sqlite, writer: Arc::default(), direct: Some(direct), gate })
+        let (backend, direct) = (Backend::Sqlite, Some(direct));
+        Ok(Self { pool, record, backend, writer: Arc::default(), direct, gate, schema: None })
     }
 
     /// PostgreSQL at `url`.
-    pub async fn open_postgres(url: &Secret) -> sqlx::Result<Self> {
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open_postgres(url: &Secret) -> Result<Self, OpenError> {
         Self::open_postgres_with(url, 16).await
     }
 
     /// PostgreSQL at `url` with at most so many connections for requests.
-    pub async fn open_postgres_with(url: &Secret, connections: u32) -> sqlx::Result<Self> {
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open_postgres_with(url: &Secret, connections: u32) -> Result<Self, OpenError> {
         install_default_drivers();
+        let schema = Some(SchemaLock::take(url).await?);
         let url = url.expose();
-        // Migrations take as long as they take, and wait for those of another node.
-        let unbounded = AnyPoolOptions::new().max_connections(1).acquire_timeout(TURN).connect(url).await?;
-        migrate(&unbounded, POSTGRES).await?;
-        unbounded.close().await;
         // One more, which the gate keeps.
         let pool = postgres(connections + 1).connect(url).await?;
         let record = postgres(RECORD).connect_lazy(url)?;
         let gate = Gate::start(pool.clone());
-        let db = Self { pool, record, backend: Backend::Postgres, writer: Arc::default(), direct: None, gate };
+        let backend = Backend::Postgres;
+        let db = Self { pool, record, backend, writer: Arc::default(), direct: None, gate, schema };
         if !db.is_walled().await? {
             tracing::warn!(
                 "the role of DATABASE_URL is a superuser or has BYPASSRLS: row-level security, the second wall between \
@@ -318,6 +330,9 @@ impl Db {
         }
         self.record.close().await;
         self.pool.close().await;
+        if let Some(schema) = &self.schema {
+            schema.release().await;
+        }
     }
 }
 
@@ -382,6 +397,19 @@ impl From<sqlx::Error> for crate::model::error::Error {
         }
         Self::internal(cause)
     }
+}
+
+/// PostgreSQL cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(
+        "this program needs newer tables than the metadata have, and others use these as they are: {0}. Stop the service on \
+         all nodes, then start it with this program, which brings them up to date (back up before); or run the command with \
+         the older program."
+    )]
+    InUse(String),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
 }
 
 /// The data folder is another process's.

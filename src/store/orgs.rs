@@ -1,9 +1,11 @@
 //! Workspaces.
 
+use std::collections::HashSet;
+
 use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row as _};
 
-use super::{places, text_id};
+use super::{Backend, places, text_id};
 use crate::base::id::Id;
 use crate::model::org::Org;
 
@@ -71,12 +73,12 @@ pub async fn set_connectivity(on: &mut AnyConnection, id: Id<Org>, enabled: bool
     Ok(done.rows_affected() == 1)
 }
 
-/// Which of these workspaces are closed to external clients, by their own switch or by the operator.
+/// Which of these workspaces are closed to external clients, by their own switch or by the operator, or are no more.
 pub async fn closed(on: &AnyPool, ids: &[Id<Org>]) -> sqlx::Result<Vec<Id<Org>>> {
     let mut closed = Vec::new();
     for ids in ids.chunks(MOST_AT_ONCE) {
         let sql = format!(
-            "SELECT id FROM orgs WHERE (connectivity_enabled = 0 OR suspended_at IS NOT NULL) AND id IN ({})",
+            "SELECT id FROM orgs WHERE connectivity_enabled = 1 AND suspended_at IS NULL AND id IN ({})",
             places(1, ids.len())
         );
         let mut query = sqlx::query(AssertSqlSafe(sql));
@@ -84,7 +86,8 @@ pub async fn closed(on: &AnyPool, ids: &[Id<Org>]) -> sqlx::Result<Vec<Id<Org>>>
             query = query.bind(id.to_string());
         }
         let rows = query.fetch_all(on).await?;
-        closed.extend(rows.iter().map(|row| text_id(row, "id")).collect::<sqlx::Result<Vec<_>>>()?);
+        let open = rows.iter().map(|row| text_id(row, "id")).collect::<sqlx::Result<HashSet<Id<Org>>>>()?;
+        closed.extend(ids.iter().filter(|id| !open.contains(*id)));
     }
     Ok(closed)
 }
@@ -100,6 +103,14 @@ pub async fn any_open(on: impl AnyExecutor<'_>) -> sqlx::Result<bool> {
 pub async fn lock(on: &mut AnyConnection, id: Id<Org>) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE orgs SET name = name WHERE id = $1").bind(id.to_string()).execute(on).await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// As [`lock`], before it is deleted: those too wait who add a row that needs it, and find it gone.
+pub(super) async fn hold(on: &mut AnyConnection, backend: Backend, id: Id<Org>) -> sqlx::Result<()> {
+    if backend == Backend::Postgres {
+        sqlx::query("SELECT id FROM orgs WHERE id = $1 FOR UPDATE").bind(id.to_string()).execute(on).await?;
+    }
+    Ok(())
 }
 
 /// A workspace whose id is known from the columns `org_slug, org_name, org_on, org_at` of a statement about something

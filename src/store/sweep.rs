@@ -4,16 +4,21 @@
 
 use sqlx::{AnyConnection, AnyExecutor, AssertSqlSafe, Row as _};
 
-use super::{Backend, places};
+use super::{Backend, freshness};
 use crate::base::clock::Millis;
 
-/// A kind of row that goes when it is past its time.
+/// A kind of row that goes when it is past its time. In its texts `$1` is the moment by which a row ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// In metrics and the log.
     pub name: &'static str,
-    /// `$1` is the moment by which it ended, `$2` the most rows.
-    sql: &'static str,
+    /// Deletes rows of these keys.
+    delete: &'static str,
+    /// Finds the keys.
+    choose: &'static str,
+    /// Whether it is a change of a workspace when such a row goes (`migrations/postgres/1009_freshness.sql`); its table has
+    /// the workspace in `org_id`.
+    is_change: bool,
     pub after: After,
 }
 
@@ -29,95 +34,101 @@ pub enum After {
 pub const KINDS: [Kind; 12] = [
     Kind {
         name: "browser_sessions",
-        sql: "DELETE FROM browser_sessions WHERE expires_at <= $1 AND id_hash IN (
-                  SELECT id_hash FROM browser_sessions WHERE expires_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM browser_sessions WHERE expires_at <= $1 AND id_hash IN",
+        choose: "SELECT id_hash FROM browser_sessions WHERE expires_at <= $1",
+        is_change: false,
         after: After::AtOnce,
     },
     Kind {
         name: "pending_authorizations",
-        sql: "DELETE FROM pending_authorizations WHERE expires_at <= $1 AND handle_hash IN (
-                  SELECT handle_hash FROM pending_authorizations WHERE expires_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM pending_authorizations WHERE expires_at <= $1 AND handle_hash IN",
+        choose: "SELECT handle_hash FROM pending_authorizations WHERE expires_at <= $1",
+        is_change: false,
         after: After::AtOnce,
     },
     Kind {
         name: "device_codes",
-        sql: "DELETE FROM device_codes WHERE expires_at <= $1 AND digest IN (
-                  SELECT digest FROM device_codes WHERE expires_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM device_codes WHERE expires_at <= $1 AND digest IN",
+        choose: "SELECT digest FROM device_codes WHERE expires_at <= $1",
+        is_change: false,
         after: After::Day,
     },
     Kind {
         name: "email_links",
-        sql: "DELETE FROM email_links WHERE expires_at <= $1 AND digest IN (
-                  SELECT digest FROM email_links WHERE expires_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM email_links WHERE expires_at <= $1 AND digest IN",
+        choose: "SELECT digest FROM email_links WHERE expires_at <= $1",
+        is_change: false,
         after: After::Day,
     },
     Kind {
         name: "invitations",
-        sql: "DELETE FROM invitations
-              WHERE (expires_at <= $1 OR accepted_at <= $1 OR revoked_at <= $1) AND id IN (
-                  SELECT id FROM invitations
-                  WHERE expires_at <= $1 OR accepted_at <= $1 OR revoked_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM invitations WHERE (expires_at <= $1 OR accepted_at <= $1 OR revoked_at <= $1) AND id IN",
+        choose: "SELECT id FROM invitations WHERE (expires_at <= $1 OR accepted_at <= $1 OR revoked_at <= $1)",
+        is_change: false,
         after: After::Month,
     },
     // Replaced tokens of a living family stay, however old: a later use of one is evidence of theft.
     Kind {
         name: "refresh_tokens",
-        sql: "DELETE FROM refresh_tokens WHERE digest IN (
-                  SELECT r.digest FROM grants g JOIN refresh_tokens r ON r.grant_id = g.id
-                  WHERE g.ends_at <= $1 OR g.revoked_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM refresh_tokens WHERE digest IN",
+        choose: "SELECT r.digest FROM grants g JOIN refresh_tokens r ON r.grant_id = g.id
+                 WHERE (g.ends_at <= $1 OR g.revoked_at <= $1)",
+        is_change: false,
         after: After::Month,
     },
     Kind {
         name: "grants",
-        sql: "DELETE FROM grants
-              WHERE (ends_at <= $1 OR revoked_at <= $1) AND id IN (
-                  SELECT g.id FROM grants g
-                  WHERE (g.ends_at <= $1 OR g.revoked_at <= $1)
-                    AND NOT EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id) LIMIT $2)",
+        delete: "DELETE FROM grants WHERE (ends_at <= $1 OR revoked_at <= $1) AND id IN",
+        choose: "SELECT g.id FROM grants g
+                 WHERE (g.ends_at <= $1 OR g.revoked_at <= $1)
+                   AND NOT EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id)",
+        is_change: true,
         after: After::Month,
     },
     // Approved, and nobody came for the tokens.
     Kind {
         name: "unused_grants",
-        sql: "DELETE FROM grants
-              WHERE redeemed_at IS NULL AND created_at <= $1 AND id IN (
-                  SELECT g.id FROM grants g
-                  WHERE g.redeemed_at IS NULL AND g.created_at <= $1
-                    AND NOT EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id) LIMIT $2)",
+        delete: "DELETE FROM grants WHERE redeemed_at IS NULL AND created_at <= $1 AND id IN",
+        choose: "SELECT g.id FROM grants g
+                 WHERE g.redeemed_at IS NULL AND g.created_at <= $1
+                   AND NOT EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id)",
+        is_change: true,
         after: After::Day,
     },
     // Registered themselves and were never used: anybody may register, so these come in any number. A request that
     // waits for its person's answer names its client in its data.
     Kind {
         name: "oauth_clients",
-        sql: "DELETE FROM oauth_clients
-              WHERE secret_digest IS NULL AND created_at <= $1 AND id IN (
-                  SELECT c.id FROM oauth_clients c
-                  WHERE c.secret_digest IS NULL AND c.created_at <= $1
-                    AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)
-                    AND NOT EXISTS (SELECT 1 FROM client_blocks b WHERE b.client_id = c.id)
-                    AND NOT EXISTS (SELECT 1 FROM consents s WHERE s.client_id = c.id)
-                    AND NOT EXISTS (SELECT 1 FROM device_codes d WHERE d.client_id = c.id)
-                    AND NOT EXISTS (SELECT 1 FROM pending_authorizations p WHERE p.data LIKE '%' || c.id || '%')
-                  LIMIT $2)",
+        delete: "DELETE FROM oauth_clients WHERE secret_digest IS NULL AND created_at <= $1 AND id IN",
+        choose: "SELECT c.id FROM oauth_clients c
+                 WHERE c.secret_digest IS NULL AND c.created_at <= $1
+                   AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)
+                   AND NOT EXISTS (SELECT 1 FROM client_blocks b WHERE b.client_id = c.id)
+                   AND NOT EXISTS (SELECT 1 FROM consents s WHERE s.client_id = c.id)
+                   AND NOT EXISTS (SELECT 1 FROM device_codes d WHERE d.client_id = c.id)
+                   AND NOT EXISTS (SELECT 1 FROM pending_authorizations p WHERE p.data LIKE '%' || c.id || '%')",
+        is_change: false,
         after: After::Day,
     },
     Kind {
         name: "conversations",
-        sql: "DELETE FROM conversations WHERE updated_at <= $1 AND id IN (
-                  SELECT id FROM conversations WHERE updated_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM conversations WHERE updated_at <= $1 AND id IN",
+        choose: "SELECT id FROM conversations WHERE updated_at <= $1",
+        is_change: false,
         after: After::Month,
     },
     Kind {
         name: "tasks",
-        sql: "DELETE FROM tasks WHERE expires_at <= $1 AND (org_id, id) IN (
-                  SELECT org_id, id FROM tasks WHERE expires_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM tasks WHERE expires_at <= $1 AND (org_id, id) IN",
+        choose: "SELECT org_id, id FROM tasks WHERE expires_at <= $1",
+        is_change: false,
         after: After::AtOnce,
     },
     Kind {
         name: "question_runs",
-        sql: "DELETE FROM question_runs WHERE asked_at <= $1 AND id IN (
-                  SELECT id FROM question_runs WHERE asked_at <= $1 LIMIT $2)",
+        delete: "DELETE FROM question_runs WHERE asked_at <= $1 AND id IN",
+        choose: "SELECT id FROM question_runs WHERE asked_at <= $1",
+        is_change: false,
         after: After::Month,
     },
 ];
@@ -149,13 +160,6 @@ pub async fn set_mark(on: &mut AnyConnection, mark: Mark) -> sqlx::Result<()> {
     Ok(())
 }
 
-impl Kind {
-    /// Whether it is a change of a workspace when such a row goes (`migrations/postgres/1009_freshness.sql`).
-    fn is_change(&self) -> bool {
-        self.sql.split_whitespace().nth(2) == Some("grants")
-    }
-}
-
 /// Deletes at most `limit` rows of a kind that ended by `before`; returns how many went. On PostgreSQL nobody is waited
 /// for in a circle: rows that somebody else has stay for the next time, and workspaces are held in their order.
 pub async fn batch(
@@ -165,25 +169,21 @@ pub async fn batch(
     before: Millis,
     limit: i64,
 ) -> sqlx::Result<u64> {
+    let Kind { delete, choose, .. } = kind;
     if backend == Backend::Sqlite {
-        return Ok(sqlx::query(kind.sql).bind(before).bind(limit).execute(on).await?.rows_affected());
+        let sql = format!("{delete} ({choose} LIMIT $2)");
+        return Ok(sqlx::query(AssertSqlSafe(sql)).bind(before).bind(limit).execute(on).await?.rows_affected());
     }
     // Chosen once: where the planner asks again for each row, those that are locked and gone by then would not count.
-    let sql = kind.sql.replacen("IN (", "IN (WITH chosen AS MATERIALIZED (", 1);
-    let sql = sql.replace("LIMIT $2", "LIMIT $2 FOR UPDATE SKIP LOCKED) SELECT * FROM chosen");
-    if !kind.is_change() {
+    let sql = format!(
+        "{delete} (WITH chosen AS MATERIALIZED ({choose} LIMIT $2 FOR UPDATE SKIP LOCKED) SELECT * FROM chosen)"
+    );
+    if !kind.is_change {
         return Ok(sqlx::query(AssertSqlSafe(sql)).bind(before).bind(limit).execute(on).await?.rows_affected());
     }
     let query = sqlx::query_scalar::<_, String>(AssertSqlSafe(format!("{sql} RETURNING org_id")));
-    let mut orgs = query.bind(before).bind(limit).fetch_all(&mut *on).await?;
+    let orgs = query.bind(before).bind(limit).fetch_all(&mut *on).await?;
     let gone = orgs.len() as u64;
-    orgs.sort_unstable();
-    orgs.dedup();
-    if gone > 0 {
-        let marks = places(1, orgs.len());
-        let sql = format!("SELECT org_id FROM freshness WHERE org_id IN ({marks}) ORDER BY org_id FOR UPDATE");
-        let query = sqlx::query(AssertSqlSafe(sql));
-        orgs.into_iter().fold(query, sqlx::query::Query::bind).execute(on).await?;
-    }
+    freshness::hold(on, orgs).await?;
     Ok(gone)
 }

@@ -1,10 +1,14 @@
 //! The operator at the socket of the data folder: whoever may connect there could as well stop the service and open the
 //! folder, so they are asked for no credential, only for the workspace that they mean.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 
+use crate::gateway::Gateway;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::surface::context::Context;
@@ -15,6 +19,8 @@ use crate::surface::web::Web;
 pub const LOCAL: &str = "/local";
 /// What the running service knows of itself.
 pub const FACTS: &str = "/local/facts";
+/// The workspace itself, below [`LOCAL`].
+pub const ITSELF: &str = "/workspace";
 /// The header with the workspace's short name.
 pub const WORKSPACE: &str = "dragoman-workspace";
 
@@ -31,4 +37,16 @@ pub async fn operator(State(web): State<Web>, context: Context, mut request: Req
     };
     request.extensions_mut().insert(Caller::operator(org.id, context.request_id));
     next.run(request).await
+}
+
+/// Erases the workspace that the operator means.
+pub async fn erase(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(caller): Extension<Caller>,
+    context: Context,
+) -> Response {
+    match gateway.erase_workspace(&caller).await {
+        Ok(erased) => Json(erased).into_response(),
+        Err(error) => problem(&error, &context.request_id),
+    }
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodFilter, get, on, post};
+use axum::routing::{MethodFilter, delete, get, on, post};
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
 use rmcp::ServerHandler;
@@ -51,7 +51,7 @@ use crate::surface::made::Made;
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
-use crate::surface::operator::{FACTS, LOCAL, operator};
+use crate::surface::operator::{FACTS, ITSELF, LOCAL, erase, operator};
 use crate::surface::rest::health::{OpenHealth, open_health};
 use crate::surface::rest::{Rest, actions, functions, openapi, operations};
 use crate::surface::web::Web;
@@ -81,9 +81,11 @@ pub fn doors<H: ServerHandler>(
     listen: Option<SocketAddr>,
 ) -> Doors {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
-    let operators = operations::for_operator(Rest { gateway: gateway.clone(), config: web.config.clone() }).layer(
-        ServiceBuilder::new().layer(from_fn_with_state(web.clone(), operator)).layer(DefaultBodyLimit::disable()),
-    );
+    let operators = operations::for_operator(Rest { gateway: gateway.clone(), config: web.config.clone() })
+        .route(ITSELF, delete(erase).with_state(gateway.clone()))
+        .layer(
+            ServiceBuilder::new().layer(from_fn_with_state(web.clone(), operator)).layer(DefaultBodyLimit::disable()),
+        );
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone())

@@ -309,6 +309,29 @@ fn mistakes_are_named_with_what_to_do() {
 }
 
 #[test]
+fn an_operator_erases_a_workspace_while_no_service_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let made = facts(&data, &["admin", "workspace", "create", "acme", "--admin", "ann@example.com"]);
+    let (id, csv) = (made["id"].as_str().unwrap(), folder.path().join("sales.csv"));
+    std::fs::write(&csv, "a\n1\n2\n").unwrap();
+    facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    let erase = ["admin", "workspace", "erase", "acme"];
+    let refused = complaint(&data, &erase);
+    assert!(refused.contains("1 dataset in all versions") && refused.contains("1 member in it"), "{refused}");
+    let output = dragoman(&data, &[&erase[..], &["--yes"]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.ends_with("To erase it:\n  dragoman admin person erase ann@example.com\n"), "{said}");
+    assert_eq!(std::fs::read_dir(data.join("workspaces")).unwrap().count(), 0);
+    assert!(complaint(&data, &[&erase[..], &["--yes"]].concat()).contains("no workspace"));
+    assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", id])["whole"], true);
+    facts(&data, &["admin", "person", "erase", "ann@example.com"]);
+    let repaired = facts(&data, &["admin", "repair"]);
+    assert_eq!((&repaired["audit"]["whole"], &repaired["data"]["versions"]), (&json!(true), &json!(0)), "{repaired}");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+}
+
+#[test]
 fn an_operator_erases_a_dataset_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

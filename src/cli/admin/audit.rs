@@ -23,7 +23,8 @@ use crate::store;
 
 #[derive(Debug, Subcommand)]
 pub enum Audit {
-    /// Show the newest entries of a workspace; without one, those about no workspace (failed log-ins, administration)
+    /// Show the newest entries of a workspace, by its id if it was erased; without one, those about no workspace (failed
+    /// log-ins, administration)
     List {
         #[arg(long)]
         workspace: Option<String>,
@@ -90,11 +91,15 @@ pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
     }
 }
 
+/// The chain of a workspace by its short name, or by its id, which is all that one has that was erased.
 async fn chain(identity: &Identity, workspace: Option<&str>) -> Result<Option<Id<Org>>> {
-    Ok(match workspace {
-        Some(slug) => Some(find_org(identity, slug).await?.id),
-        None => None,
-    })
+    let Some(name) = workspace else { return Ok(None) };
+    if let Ok(id) = name.parse::<Id<Org>>()
+        && store::audit::has_known(identity.db(), id).await?
+    {
+        return Ok(Some(id));
+    }
+    Ok(Some(find_org(identity, name).await?.id))
 }
 
 /// What the record keeps of a command: the action, and whom or what it was about. Reading leaves nothing.
@@ -110,6 +115,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         }
         AdminCommand::Workspace(Workspace::Suspend { slug }) => ("admin.workspace.suspend", slug.clone()),
         AdminCommand::Workspace(Workspace::Resume { slug }) => ("admin.workspace.resume", slug.clone()),
+        AdminCommand::Workspace(Workspace::Erase { slug, yes: _ }) => ("admin.workspace.erase", slug.clone()),
         AdminCommand::Person(Person::Suspend { email }) => ("admin.person.suspend", email.clone()),
         AdminCommand::Person(Person::Resume { email }) => ("admin.person.resume", email.clone()),
         AdminCommand::Person(Person::Create { email, .. }) => ("admin.person.create", email.clone()),

@@ -25,8 +25,8 @@ pub(super) fn standing(suspended: bool) -> &'static str {
     if suspended { "suspended" } else { "active" }
 }
 
-pub(super) fn with_state(mut facts: Value, suspended: bool) -> Value {
-    put(&mut facts, "state", standing(suspended));
+pub(super) fn with_state(mut facts: Value, state: &str) -> Value {
+    put(&mut facts, "state", state);
     facts
 }
 

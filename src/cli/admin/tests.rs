@@ -222,6 +222,10 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("workspace create acme", "already"),
         ("workspace create A", "a-z"),
         ("workspace connectivity nowhere on", "workspace list"),
+        ("workspace suspend acem", "Did you mean acme?"),
+        ("workspace erase acem --yes", "Did you mean acme?"),
+        ("workspace erase nowhere --yes", "workspace list"),
+        ("workspace erase acme", "workspace erase acme --yes"),
         ("person password nobody@example.com", "person list"),
         ("person reset-factors nobody@example.com", "person list"),
         ("person disconnect nobody@example.com", "person list"),
@@ -317,6 +321,24 @@ async fn people_and_workspaces_are_suspended_and_resumed() {
             (["admin.workspace.suspend", "admin.person.suspend"][usize::from(what == "person")], name.into())
         );
     }
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_being_erased_is_told_from_one_that_is_suspended_and_stays_locked() {
+    let shell = Shell::new().await;
+    let id = shell.facts("workspace create acme").await["id"].as_str().unwrap().to_owned();
+    let refused = shell.run("workspace erase acme").await.err().unwrap().to_string();
+    assert!(refused.contains("Nothing was changed.") && refused.contains("0 datasets"), "{refused}");
+    assert_eq!(shell.facts("workspace list").await[0]["state"], "active");
+    let db = shell.identity.db();
+    let begun = crate::store::erasure::begin(&mut *db.writer().await.unwrap(), id.parse().unwrap(), 1).await.unwrap();
+    let listed = shell.run("workspace list").await.unwrap();
+    assert_eq!((begun, &listed.facts[0]["state"]), (true, &json!("being erased")));
+    assert!(listed.text.contains("being erased"), "{}", listed.text);
+    let refused = shell.run("workspace resume acme").await.err().unwrap().to_string();
+    assert!(refused.contains("workspace erase acme --yes"), "{refused}");
+    let line = Line::try_parse_from(["admin", "workspace", "erase", "acme", "--yes"]).unwrap();
+    assert_eq!(audit::trace(&line.command), Some(("admin.workspace.erase", "acme".into())));
 }
 
 #[tokio::test]

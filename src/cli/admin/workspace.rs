@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 
+use super::erase::erase;
 use super::find_org;
 use super::show::{Said, on_off, org_facts, standing, table, with_password, with_state};
 use crate::base::clock::rfc3339;
@@ -37,6 +38,14 @@ pub enum Workspace {
     Suspend { slug: String },
     /// Open a suspended workspace again
     Resume { slug: String },
+    /// Erase a workspace for good: its data, ontologies, sources, tokens, members' places and settings, everywhere. Its
+    /// record stays for its time, and people keep their accounts. What was cut off half way is ended by the same command
+    Erase {
+        slug: String,
+        /// Without it, nothing is changed
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -52,14 +61,18 @@ pub(super) async fn workspace(command: Workspace, identity: &Identity) -> Result
         }
         Workspace::List => {
             let orgs = identity.list_orgs().await?;
-            let suspended = identity.suspended().await?;
-            let facts = |org: &Org| with_state(org_facts(org), suspended.contains(&org.id.to_string()));
+            let (suspended, erasing) = (identity.suspended().await?, identity.erasing().await?);
+            let state = |org: &Org| match org.id.to_string() {
+                id if erasing.contains(&id) => "being erased",
+                id => standing(suspended.contains(&id)),
+            };
+            let facts = |org: &Org| with_state(org_facts(org), state(org));
             let row = |org: &Org| {
                 vec![
                     org.slug.clone(),
                     org.name.clone(),
                     on_off(org.connectivity_enabled).into(),
-                    standing(suspended.contains(&org.id.to_string())).into(),
+                    state(org).into(),
                     rfc3339(org.created_at),
                 ]
             };
@@ -68,6 +81,7 @@ pub(super) async fn workspace(command: Workspace, identity: &Identity) -> Result
         }
         Workspace::Suspend { slug } => suspend_workspace(identity, &slug, true).await,
         Workspace::Resume { slug } => suspend_workspace(identity, &slug, false).await,
+        Workspace::Erase { slug, yes } => erase(identity, &find_org(identity, &slug).await?, yes).await,
         Workspace::Connectivity { slug, state } => {
             let org = find_org(identity, &slug).await?;
             let on = matches!(state, Switch::On);
@@ -113,5 +127,5 @@ async fn suspend_workspace(identity: &Identity, slug: &str, suspended: bool) -> 
     let org = find_org(identity, slug).await?;
     identity.suspend_org(org.id, suspended).await?;
     let text = format!("The workspace {slug} is {}.", standing(suspended));
-    Ok(Said { facts: with_state(org_facts(&org), suspended), text })
+    Ok(Said { facts: with_state(org_facts(&org), standing(suspended)), text })
 }

@@ -44,13 +44,14 @@ impl Datasets {
         }
     }
 
-    /// Removes what no dataset has any more, from a server and from the data folder, once. Gives how many indexes went
-    /// from the server.
+    /// Removes what no dataset and no workspace has any more, from a server and from the data folder, once. Gives how many
+    /// indexes went from the server.
     ///
     /// # Errors
     /// The data folder or the metadata cannot be read.
     pub async fn tidy(&self) -> Result<usize> {
         let removed = self.dependents.search.tidy().await?;
+        self.clear_erased().await?;
         let Unnamed { erased, replaced } = self.unnamed().await?;
         self.remove(&erased).await;
         // A call that began before may be about to open one of these. Where one takes longer, they go the next time.
@@ -80,7 +81,7 @@ impl Datasets {
         if candidates.is_empty() {
             return Ok(unnamed);
         }
-        // Workspaces have no end: one that is not known is of other metadata.
+        // One that is not known was erased, or is of other metadata.
         let known = store::orgs::list(self.db.pool()).await?.into_iter().map(|org| org.id).collect::<HashSet<_>>();
         candidates.retain(|version| known.contains(&version.org));
         // Whoever had moved one into place has named it by now, or never will.
@@ -101,7 +102,7 @@ impl Datasets {
 }
 
 /// Every version in a data folder, as what is known of its dataset by that.
-fn in_place(files: &Files) -> io::Result<Vec<Dataset>> {
+pub(super) fn in_place(files: &Files) -> io::Result<Vec<Dataset>> {
     let of =
         |(org, id, version): OfVersion, kind| Dataset { version: Some(version), ..Dataset::new(id, org, "", kind) };
     let tables = files.all_tables()?.into_iter().map(|version| of(version, Kind::Table));

@@ -209,7 +209,8 @@ impl Datasets {
     /// Removes what no dataset keeps: staging of interrupted imports, versions that were moved into place but never
     /// named, those that are too many since the settings were changed, the documents of all these, and what the log of the
     /// metadata still has of rows that were deleted. Only for the start of the process, when nobody reads. What is of
-    /// workspaces that the metadata do not know stays: they have no end, so it is of other metadata.
+    /// workspaces that the metadata do not know stays: it is of other metadata, or goes with the next look
+    /// ([`Datasets::tidy`]).
     ///
     /// # Errors
     /// The data folder or the metadata cannot be read.

@@ -1,6 +1,7 @@
 //! Indexes of documents on a Qdrant server: the same answers as from the data folder, the same walls, and what happens when
 //! the server is not there, or has lost something.
 
+mod erased;
 mod faults;
 mod parts;
 

@@ -1,8 +1,12 @@
 //! A table that the metadata name and whose file is not in the data folder: lost, or on another node.
 
+use dragoman::base::secret::Secret;
+use dragoman::store::Db;
 use serde_json::json;
 
 use super::{get, import, sql, versions};
+use crate::support::databases::postgres_url;
+use crate::support::service::Service;
 use crate::tenancy::both;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,4 +30,19 @@ async fn a_table_whose_data_are_not_here_is_unavailable_and_not_unknown() {
         service.stop().await;
     })
     .await;
+}
+
+/// A look takes a file for each version.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_a_service_that_looks_for_its_data() {
+    let url = postgres_url().await;
+    let db = Db::open_postgres(&Secret::new(url.clone())).await.unwrap();
+    let mut holder = db.begin().await.unwrap();
+    sqlx::query("LOCK TABLE dataset_versions").execute(&mut *holder).await.unwrap();
+    let service = Service::with(&[("DATABASE_URL", &url)]).await;
+    let live = service.http.get(service.url("/health/live")).send().await.unwrap();
+    assert_eq!(live.status(), 200);
+    drop(holder);
+    db.close().await;
+    service.stop().await;
 }

@@ -9,6 +9,7 @@ use dragoman::model::access::Role;
 use dragoman::model::error::{Code, Result};
 use dragoman::model::org::Org;
 use dragoman::ops::import::{Import, Staged};
+use dragoman::ops::update_dataset::UpdateDataset;
 use dragoman::store;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::{files, get, import, sql, until, versions};
+use crate::support::databases::postgres_url;
 use crate::support::service::{Service, as_json, json_of, operator};
 use crate::tenancy::both;
 
@@ -192,4 +194,34 @@ async fn table_imports_of_different_workspaces_run_side_by_side() {
     assert_eq!(beside.unwrap()["row_count"], 1);
     assert!(!first.call.is_finished());
     assert_eq!(first.end().await.unwrap()["row_count"], 1);
+}
+
+/// On PostgreSQL, where whoever describes a dataset waits for those who name one, and not for long.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_the_texts_of_an_import() {
+    const WAITING: &str = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+         WHERE d.datname = current_database() AND l.relation = CAST('documents' AS regclass) AND NOT l.granted";
+    let service = Service::with(&[("DATABASE_URL", &postgres_url().await)]).await;
+    let org = service.workspace("acme").await;
+    let sales = import(&service, &org, "sales.csv", b"a\n1\n").await;
+    // The first makes the dataset, the second is its next version.
+    for text in ["# Plans\n\nThe pump leaks.\n", "# Plans\n\nThe pump is tight.\n"] {
+        let mut wall = service.db.begin().await.unwrap();
+        sqlx::query("LOCK TABLE documents IN SHARE MODE").execute(&mut *wall).await.unwrap();
+        let describe = async {
+            while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(service.db.pool()).await.unwrap() == 0 {
+                tokio::task::yield_now().await;
+            }
+            let words = json!({ "dataset_id": sales, "title": "Sales" });
+            let op: UpdateDataset = serde_json::from_value(words).unwrap();
+            let described = as_json(service.gateway.call(&operator(&org), op, Via::new("admin.call")).await);
+            wall.commit().await.unwrap();
+            described
+        };
+        let imported = service.import(&org, "plans.md", text.as_bytes(), true);
+        let (imported, described) = tokio::join!(imported, describe);
+        assert_eq!(described.unwrap()["title"], "Sales");
+        assert_eq!(imported.unwrap()["name"], "plans");
+    }
+    service.stop().await;
 }

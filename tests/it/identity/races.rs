@@ -1,5 +1,9 @@
 //! Many calls at the same moment, from two nodes over one PostgreSQL: whatever their order, one of them is first.
 
+use dragoman::identity::clients::NewClient;
+use dragoman::identity::consents::Request;
+use dragoman::model::error::{Code, Error};
+use dragoman::store::orgs;
 use futures_util::future::join_all;
 
 use super::*;
@@ -119,5 +123,113 @@ async fn leaves(world: &World) -> Vec<i64> {
 async fn forget(world: &World) {
     for sql in ["DELETE FROM refresh_tokens", "DELETE FROM grants"] {
         sqlx::query(sql).execute(world.identity.db().pool()).await.unwrap();
+    }
+}
+
+/// How several things of a workspace end at once.
+const WAYS: [&str; 7] = ["role", "membership", "consent", "grant", "own grant", "person", "client"];
+
+/// Whose they are.
+#[derive(Clone)]
+struct Whose {
+    org: Id<Org>,
+    user: Id<User>,
+    /// Its registration ends.
+    client: String,
+    /// Of another client.
+    grants: [String; 2],
+}
+
+async fn second_admin(world: &World) {
+    let ada = world.identity.create_user("ada@example.com", "Ada", &Secret::new(PASSWORD)).await.unwrap();
+    world.identity.set_role(world.org.id, ada.id, Role::Admin).await.unwrap();
+}
+
+/// Makes the person an admin of the workspace, of whose things there are several of each kind.
+async fn furnish(world: &World, name: &str) -> Whose {
+    let (identity, org, user) = (&world.identity, world.org.id, world.user.id);
+    identity.set_role(org, user, Role::Admin).await.unwrap();
+    let redirect_uris = vec![REDIRECT.into()];
+    let new = NewClient { name: name.into(), redirect_uris, application_type: "native".into(), uri: None };
+    let client = identity.register_client(new).await.unwrap().id;
+    for client_id in [CLIENT, client.as_str()] {
+        for path in ["a", "b", "c"] {
+            identity.approve(Approval { client_id: client_id.into(), ..world.approval() }).await.unwrap();
+            let redirect_uri = format!("https://example.com/{path}");
+            let request = Request { user, client_id, redirect_uri: &redirect_uri, resource: "", addresses: "" };
+            identity.remember_consent(org, request, &[Scope::DataRead]).await.unwrap();
+        }
+    }
+    identity.invite(org, Some(user), &format!("{name}@example.com"), Role::Viewer).await.unwrap();
+    assert!(identity.block_client(Some(org), &client).await.unwrap());
+    let sql = "SELECT id FROM grants WHERE client_id = $1 AND revoked_at IS NULL ORDER BY id LIMIT 2";
+    let ids = sqlx::query_scalar::<_, String>(sql).bind(CLIENT).fetch_all(identity.db().pool()).await.unwrap();
+    Whose { org, user, client, grants: ids.try_into().unwrap() }
+}
+
+async fn end(node: Identity, way: &'static str, of: Whose) -> Result<(), Error> {
+    match way {
+        "role" => node.change_role(of.org, None, of.user, Role::Viewer).await,
+        "membership" => node.remove_member(of.org, of.user).await,
+        "consent" => node.withdraw_consent(of.org, of.user, CLIENT).await.map(drop),
+        "grant" => node.disconnect(of.org, &of.grants[0]).await.map(drop),
+        "own grant" => node.disconnect_own(of.user, &of.grants[1]).await.map(drop),
+        "person" => node.disconnect_person(of.user).await.map(drop),
+        "client" => node.remove_client(&of.client).await,
+        other => panic!("{other}"),
+    }
+}
+
+/// Of two that took rows in different orders, PostgreSQL would have to refuse one.
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_ends_in_a_workspace_at_once_on_two_nodes_ends_a_hundred_times() {
+    let (world, nodes) = nodes().await;
+    second_admin(&world).await;
+    for round in 0..ROUNDS {
+        let whose = furnish(&world, &format!("r{round}")).await;
+        let tasks = WAYS
+            .into_iter()
+            .enumerate()
+            .map(|(number, way)| tokio::spawn(end(nodes[(round + number) % 2].clone(), way, whose.clone())));
+        let ended = join_all(tasks).await;
+        for (way, ended) in WAYS.into_iter().zip(ended) {
+            match ended.unwrap() {
+                Ok(()) => {}
+                // The membership was first.
+                Err(problem) => assert_eq!((way, problem.code), ("role", Code::NotFound), "round {round}: {problem}"),
+            }
+        }
+    }
+}
+
+/// As the one above, for each way: nothing of the workspace is taken while the workspace is waited for.
+#[tokio::test]
+async fn whoever_ends_things_of_a_workspace_has_it_before_any_of_them() {
+    let (world, nodes) = nodes().await;
+    second_admin(&world).await;
+    let db = world.identity.db();
+    for way in WAYS {
+        let whose = furnish(&world, &way.replace(' ', "-")).await;
+        let mut holder = db.begin().await.unwrap();
+        assert!(orgs::lock(&mut holder, whose.org).await.unwrap());
+        let ending = tokio::spawn(end(nodes[1].clone(), way, whose.clone()));
+        let waiting =
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while sqlx::query_scalar::<_, i64>(waiting).fetch_one(db.pool()).await.unwrap() == 0 {
+            assert!(!ending.is_finished(), "{way}: nobody waits for the workspace");
+            tokio::task::yield_now().await;
+        }
+        for sql in [
+            "SELECT role FROM memberships WHERE org_id = $1 FOR UPDATE NOWAIT",
+            "SELECT id FROM grants WHERE org_id = $1 FOR UPDATE NOWAIT",
+            "SELECT user_id FROM consents WHERE org_id = $1 FOR UPDATE NOWAIT",
+            "SELECT id FROM invitations WHERE org_id = $1 FOR UPDATE NOWAIT",
+            "SELECT client_id FROM client_blocks WHERE org_id = $1 FOR UPDATE NOWAIT",
+        ] {
+            let free = sqlx::query(sql).bind(whose.org.to_string()).fetch_all(&mut *holder).await;
+            free.unwrap_or_else(|problem| panic!("{way}, {sql}: {problem}"));
+        }
+        drop(holder);
+        ending.await.unwrap().unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! Workspaces as tenants: what their admins do, what the rules keep, and that no workspace shows in another. Names carry
 //! the number of the attack that the test makes (see the catalogue in the reference on OAuth): K for tenancy.
 
+mod erasing;
 mod inviting;
 mod isolation;
 mod manage;
