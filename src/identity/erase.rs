@@ -8,12 +8,12 @@ use crate::base::id::Id;
 use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::user::User;
-use crate::store::{factors, invitations, links, members, orgs, sessions, upstream, users};
+use crate::store::{factors, invitations, links, members, orgs, pending, sessions, upstream, users};
 
 impl Identity {
     /// Erases a person for good: address, name, password, second factors, passkeys, sign-ins at other providers and
-    /// memberships, with all grants, browser sessions, links and invitations. What they made in a workspace stays the
-    /// workspace's, and the record what it is.
+    /// memberships, with all grants, browser sessions, what waits in them, links and invitations. What they made in a
+    /// workspace stays the workspace's, and the record what it is.
     ///
     /// # Errors
     /// `invalid_argument` when there is no such person; `forbidden` (`last_admin`), with nothing changed, for the last
@@ -40,6 +40,7 @@ impl Identity {
         upstream::delete_of_user(&mut tx, user).await?;
         factors::delete_of_user(&mut tx, user).await?;
         sessions::delete_of_user(&mut tx, user).await?;
+        pending::delete_of_user(&mut tx, user).await?;
         links::end_of_user(&mut tx, user, now).await?;
         invitations::delete_for(&mut tx, &email).await?;
         users::erase(&mut tx, user, now).await?;

@@ -1,5 +1,6 @@
-//! Authorization requests that wait for a person's answer. The handle is kept as a digest, and works once, in one
-//! browser session, for one person.
+//! What waits for a person's next step in the browser: authorization requests, which wait for an answer in one browser
+//! session, and what is kept from a form to the page after it. The handle is kept as a digest, and works once, for one
+//! person.
 
 use sqlx::{AnyConnection, AnyExecutor, Row as _};
 
@@ -12,7 +13,7 @@ use crate::model::user::User;
 pub struct PendingKey {
     /// SHA-256 of the handle.
     pub handle_hash: String,
-    /// SHA-256 of the browser session's id.
+    /// SHA-256 of the browser session's id; the name of a kind for what outlives a session.
     pub session_hash: String,
     pub user: Id<User>,
 }
@@ -29,6 +30,22 @@ pub async fn create(on: &mut AnyConnection, key: &PendingKey, data: &str, expire
         .bind(expires_at)
         .execute(on)
         .await?;
+    Ok(())
+}
+
+/// As [`create`], in the place of all that the person has there.
+pub async fn replace(on: &mut AnyConnection, key: &PendingKey, data: &str, expires_at: Millis) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM pending_authorizations WHERE user_id = $1 AND session_hash = $2")
+        .bind(key.user.to_string())
+        .bind(&key.session_hash)
+        .execute(&mut *on)
+        .await?;
+    create(on, key, data, expires_at).await
+}
+
+/// Leaves nothing that waits for this person.
+pub async fn delete_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM pending_authorizations WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }
 

@@ -114,7 +114,8 @@ impl Params {
         })
     }
 
-    fn of_bytes(bytes: &[u8], size: Size) -> Result<Self, FormError> {
+    /// Reads a body that has come as a whole.
+    pub fn of_bytes(bytes: &[u8], size: Size) -> Result<Self, FormError> {
         Self::parse_within(std::str::from_utf8(bytes).map_err(|_| FormError::Malformed)?, size)
     }
 
@@ -158,7 +159,7 @@ impl Params {
 }
 
 /// Whether a body is said to be a form, once.
-fn is_form(headers: &HeaderMap) -> bool {
+pub fn is_form(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
     let essence = types.next().and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = essence.split(';').next().unwrap_or("").trim();

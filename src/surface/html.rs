@@ -113,24 +113,31 @@ pub async fn asset(Path(name): Path<String>) -> Response {
 pub fn page(status: StatusCode, template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => {
-            let mut headers = HeaderMap::new();
-            for (name, value) in [
-                (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-                (header::CONTENT_SECURITY_POLICY, POLICY),
-                (header::X_FRAME_OPTIONS, "DENY"),
-                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-                (header::REFERRER_POLICY, "same-origin"),
-                (header::CACHE_CONTROL, "no-store"),
-            ] {
-                headers.insert(name, HeaderValue::from_static(value));
-            }
-            (status, headers, html).into_response()
+            let mut response = rendered(html, HeaderValue::from_static(POLICY));
+            *response.status_mut() = status;
+            response
         }
         Err(cause) => {
             Error::internal(cause);
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
+}
+
+/// As [`page`], of the text of one and its content policy.
+pub fn rendered(html: String, policy: HeaderValue) -> Response {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    (headers, html).into_response()
 }
 
 /// The response with a cookie to set, if there is one.

@@ -34,7 +34,7 @@ use crate::store::Db;
 use crate::surface::arrive::{arrive, as_published};
 use crate::surface::body::paced;
 use crate::surface::browser::one_name::one_name;
-use crate::surface::browser::session;
+use crate::surface::browser::{again, once, session};
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
     self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, follow, import, members,
@@ -91,10 +91,10 @@ pub fn doors<H: ServerHandler>(
     let pages = without_gateway(web.clone())
         .route_layer(from_fn_with_state(web.clone(), refused))
         .route_layer(from_fn_with_state(audit.clone(), recorded));
-    let pages = pages.merge(with_session(web, workspace()).with_state(console.clone()));
-    let long_pages = with_session(web, long_workspace()).with_state(console.clone());
+    let pages = pages.merge(in_console(web, workspace()).with_state(console.clone()));
+    let long_pages = in_console(web, long_workspace()).with_state(console.clone());
     // Bodies are bounded, and have to keep a pace, where they are read.
-    let files = with_session(web, files())
+    let files = in_console(web, files())
         .with_state(console)
         .layer(ServiceBuilder::new().layer(DefaultBodyLimit::disable()).layer(from_fn(paced)).layer(from_fn(finish)));
     let routes = Router::new()
@@ -306,7 +306,7 @@ pub fn metrics(metrics: PrometheusHandle, is_local: bool) -> Router {
 
 /// OAuth, and the pages that need no gateway, with what they are drawn with.
 pub fn without_gateway(web: Web) -> Router {
-    let pages = with_session(&web, signing_in().merge(account()));
+    let pages = with_session(&web, signing_in()).merge(in_console(&web, account()));
     authorization().merge(pages).route("/assets/{name}", get(html::asset)).with_state(web)
 }
 
@@ -318,6 +318,17 @@ fn with_session<S: Clone + Send + Sync + 'static>(web: &Web, pages: Router<S>) -
             .layer(session::layer(web))
             .layer(from_fn_with_state(web.clone(), session::trace)),
     )
+}
+
+/// As [`with_session`], for the console, whose pages are given from a form to the page after it. Who signs in or answers a
+/// client is given nothing so.
+fn in_console<S: Clone + Send + Sync + 'static>(web: &Web, pages: Router<S>) -> Router<S> {
+    let pages = pages.route_layer(
+        ServiceBuilder::new()
+            .layer(from_fn_with_state(web.clone(), once::shown_once))
+            .layer(from_fn_with_state(web.clone(), again::given_back)),
+    );
+    with_session(web, pages)
 }
 
 /// An answer has so long; what it has changed by then is changed, and on the record.

@@ -160,6 +160,14 @@ const byKeyboard = async (context) => {
   await page.keyboard.type(password);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Bring files' }).waitFor();
+  // A menu opens, and closes again with the person where they were.
+  const [menu, inside] = [page.getByRole('button', { name: email, exact: true }), page.getByRole('link', { name: 'Connected apps' })];
+  await reach(menu);
+  await page.keyboard.press('Enter');
+  await reach(inside);
+  await page.keyboard.press('Escape');
+  await inside.waitFor({ state: 'hidden' });
+  if (!await menu.evaluate((it) => it === document.activeElement)) wrong.push('by the keyboard: Escape leaves a menu for elsewhere');
   await bring('visits.csv', 'town,visits\nOslo,3\nBergen,4\nOslo,5\n');
   await enter('button', 'Import it');
   await enter('link', 'See it, and publish it');

@@ -69,3 +69,22 @@ async fn b08_a_pending_authorization_is_used_once_by_its_own_session_and_person(
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_the_place_of_another_takes_that_of_its_own_kind_and_person_alone() {
+    both(async |db| {
+        let (ann, bob) = (Id::new(&Clock::system()), Id::new(&Clock::system()));
+        let key =
+            |handle: &str, kind: &str, user| PendingKey { handle_hash: handle.into(), session_hash: kind.into(), user };
+        let all = [key("1", "form", ann), key("2", "page", ann), key("3", "form", bob), key("4", "form", ann)];
+        for key in &all {
+            pending::replace(&mut db.writer().await.unwrap(), key, "{}", 1_000).await.unwrap();
+        }
+        let mut left = Vec::new();
+        for key in &all {
+            left.push(pending::peek(db.pool(), key, 0).await.unwrap().is_some());
+        }
+        assert_eq!(left, [false, true, true, true]);
+    })
+    .await;
+}

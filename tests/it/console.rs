@@ -32,8 +32,8 @@ pub async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str
 /// As [`send`], from a page that was loaded before.
 pub async fn send_from(shown: &str, browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
     let (csrf, was) = (token(shown), was(shown));
-    let mut form = vec![("csrf", csrf.as_str()), ("was", was.as_str()), ("do", what)];
-    form.extend(more);
+    let said = [("was", was.as_str()), ("do", what)].into_iter().filter(|(_, value)| !value.is_empty());
+    let form: Vec<_> = [("csrf", csrf.as_str())].into_iter().chain(said).chain(more.iter().copied()).collect();
     browser.post(page, &form).await
 }
 
@@ -45,8 +45,9 @@ pub fn token(page: &str) -> String {
 
 /// What the first form that says so was made from; empty when none does.
 pub fn was(page: &str) -> String {
-    let was = field(page, "was").replace("&#34;", "\"").replace("&#39;", "'");
-    was.replace("&#60;", "<").replace("&#62;", ">").replace("&#38;", "&")
+    let was = field(page, "was").replace("&#34;", "\"").replace("&quot;", "\"").replace("&#39;", "'");
+    let was = was.replace("&#60;", "<").replace("&lt;", "<").replace("&#62;", ">").replace("&gt;", ">");
+    was.replace("&#38;", "&").replace("&amp;", "&")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,7 +116,7 @@ async fn an_admin_manages_people_by_forms_alone() {
     assert_eq!(forged.status(), 403);
 
     let invited = send(&browser, page, "invite", &[("email", "cleo@example.com"), ("role", "viewer")]).await;
-    let text = invited.text().await.unwrap();
+    let text = browser.once(invited).await;
     assert!(text.contains("cleo@example.com") && text.contains(&service.url("/invitation/")), "{text}");
     let again = browser.get(page).await.text().await.unwrap();
     assert!(again.contains("cleo@example.com") && !again.contains("/invitation/"), "the link is shown once");
@@ -136,21 +137,77 @@ async fn a_sign_in_that_is_too_old_is_confirmed_before_anything_changes() {
     service.clock.advance(service.config.limits.lifetimes.step_up + Duration::from_secs(1));
     let page = "/w/acme/settings";
     let sent = send(&browser, page, "", &[("name", "Other")]).await;
-    let confirm = "/login/confirm?return_to=%2Fw%2Facme%2Fsettings%3Fagain%3D1";
-    assert_eq!(location(&sent), confirm);
-    assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "acme");
-    // What was typed is gone: both pages say that nothing was done.
-    let asked = browser.get(confirm).await.text().await.unwrap();
-    assert!(asked.contains("Nothing was changed yet: do it once more afterwards."), "{asked}");
-    let csrf = field(&asked, "csrf");
-    let again = "/w/acme/settings?again=1";
-    let form = [("csrf", &*csrf), ("way", "password"), ("password", PASSWORD), ("return_to", again)];
+    let confirm = location(&sent);
+    assert!(confirm.starts_with("/login/confirm?return_to=%2Fw%2Facme%2Fsettings%3Fagain%3D"), "{confirm}");
+    let asked = browser.get(&confirm).await.text().await.unwrap();
+    assert!(asked.contains("Nothing was changed yet. What you typed is kept"), "{asked}");
+    let (csrf, again) = (field(&asked, "csrf"), field(&asked, "return_to"));
+    let form = [("csrf", &*csrf), ("way", "password"), ("password", PASSWORD), ("return_to", &*again)];
     assert_eq!(location(&browser.post("/login/confirm", &form).await), again);
-    let back = browser.get(again).await.text().await.unwrap();
-    assert!(back.contains("You are confirmed. Nothing was changed yet: do it once more."), "{back}");
-    assert_eq!(send(&browser, page, "", &[("name", "Other")]).await.status(), 303);
+    // What was typed is in the form, and nothing is done until it is sent.
+    let back = browser.get(&again).await.text().await.unwrap();
+    assert!(back.contains("back in its form"), "{back}");
+    assert!(back.contains(r#"maxlength="100" value="Other" required>"#), "{back}");
+    assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "acme");
+    let once = browser.get(&again).await.text().await.unwrap();
+    assert!(once.contains(r#"maxlength="100" value="acme" required>"#), "it is given back once: {once}");
+    assert_eq!(send_from(&back, &browser, page, "", &[("name", "Other")]).await.status(), 303);
     assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "Other");
     service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_whose_session_ran_out_waits_for_its_own_person_without_its_secrets() {
+    Service::both(async |service| {
+        let org = service.workspace("acme").await;
+        let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+        person(&service, "bob@example.com", &[(&org, Role::Admin)]).await;
+        let (clients, sources) = ("/w/acme/clients", "/w/acme/sources");
+        let token_form = browser.get(clients).await.text().await.unwrap();
+        let source_form = browser.get(sources).await.text().await.unwrap();
+        let connect = [
+            ("cursor", ""),
+            ("name", "shop"),
+            ("engine", "clickhouse"),
+            ("address", "https://db.example.com"),
+            ("user", "reader"),
+            ("password", "not for keeping"),
+        ];
+        let connecting =
+            [r#"value="https://db.example.com""#, r#"<option value="clickhouse" selected"#, r#"value="reader""#];
+        let make = [("label", "nightly \"x\""), ("scope", "ext:sql"), ("expires_in_days", "7")];
+        let making = [r#"value="nightly &quot;x&quot;""#, r#"value="ext:sql" checked"#, r#"value="7""#];
+        let mut back = String::new();
+        for (shown, page, what, more, parts) in [
+            (&source_form, sources, "add", &connect[..], connecting),
+            (&token_form, clients, "create", &make[..], making),
+        ] {
+            service.clock.advance(service.config.limits.lifetimes.browser_session + Duration::from_secs(1));
+            // What is not from a page of ours is not kept.
+            let forged = browser.post(page, &[&[("csrf", "00"), ("do", what)][..], more].concat()).await;
+            assert_eq!(location(&forged), format!("/login?return_to={}", page.replace('/', "%2F")));
+            let sent = location(&send_from(shown, &browser, page, what, more).await);
+            assert!(sent.starts_with("/login?return_to=%2Fw%2Facme%2F") && sent.contains("%3Fagain%3D"), "{sent}");
+            let asked = browser.get(&sent).await.text().await.unwrap();
+            assert!(asked.contains("You are not signed in any more. Nothing was changed yet."), "{asked}");
+            let again = field(&asked, "return_to");
+            // Another person at the same browser is shown the page as it is.
+            assert_eq!(location(&browser.log_in("bob@example.com", PASSWORD, &again).await), again);
+            let other = browser.get(&again).await.text().await.unwrap();
+            assert!(!other.contains(parts[0]) && !other.contains("back in its form"), "{other}");
+            assert_eq!(location(&browser.log_in("ann@example.com", PASSWORD, &again).await), again);
+            back = browser.get(&again).await.text().await.unwrap();
+            for part in parts {
+                assert!(back.contains(part), "{part}: {back}");
+            }
+            assert!(back.contains("back in its form") && !back.contains("not for keeping"), "{back}");
+        }
+        assert!(service.identity.tokens(org.id).await.unwrap().is_empty(), "nothing is made by looking");
+        let made = browser.once(send_from(&back, &browser, clients, "create", &make).await).await;
+        assert!(made.contains("<code>dgmcp_"), "{made}");
+        service.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,9 +217,15 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
     let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let page = "/w/acme/clients";
     let form = [("label", "report"), ("scope", "ext:datasets"), ("scope", "ext:sql"), ("expires_in_days", "30")];
-    let made = send(&browser, page, "create", &form).await.text().await.unwrap();
+    let sent = send(&browser, page, "create", &form).await;
+    let at = location(&sent);
+    let made = browser.once(sent).await;
     let (_, secret) = made.split_once("<code>dgmcp_").unwrap();
     let secret = format!("dgmcp_{}", secret.split('<').next().unwrap());
+    // Loaded again, the page says so, and makes no other.
+    let again = browser.get(&at).await.text().await.unwrap();
+    assert!(again.contains("not shown again") && !again.contains(&secret), "{again}");
+    assert_eq!(service.identity.tokens(org.id).await.unwrap().len(), 1);
     assert!(!browser.get(page).await.text().await.unwrap().contains(&secret), "it is shown once");
     let health = async || service.get("/api/v1/ext/datasets", &secret).send().await.unwrap().status().as_u16();
     assert_eq!(health().await, 200);
@@ -187,7 +250,7 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
 
     // Rotated, it is shown with its successor, whose secret is on the answer alone.
     let token_id = secret.split('_').nth(1).unwrap();
-    let rotated = send(&browser, page, "rotate", &[("token_id", token_id)]).await.text().await.unwrap();
+    let rotated = browser.once(send(&browser, page, "rotate", &[("token_id", token_id)]).await).await;
     let (_, next) = rotated.split_once("<code>dgmcp_").unwrap();
     let next = format!("dgmcp_{}", next.split('<').next().unwrap());
     assert!(next != secret && rotated.contains("active, rotated"), "{rotated}");

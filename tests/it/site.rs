@@ -272,6 +272,16 @@ impl Browser {
         request.header("origin", &self.base).header("sec-fetch-site", "same-origin").send().await.unwrap()
     }
 
+    /// The page to which a form leads that is shown once.
+    pub async fn once(&self, sent: Response) -> String {
+        assert_eq!(sent.status(), 303, "{}", sent.text().await.unwrap());
+        let at = location(&sent);
+        assert!(at.contains("shown="), "{at}");
+        let page = self.get(&at).await;
+        assert_eq!((page.status().as_u16(), &page.headers()["cache-control"]), (200, &"no-store".parse().unwrap()));
+        page.text().await.unwrap()
+    }
+
     /// Fills in the log-in form.
     pub async fn log_in(&self, email: &str, password: &str, return_to: &str) -> Response {
         let page = self.get("/login").await.text().await.unwrap();

@@ -3,7 +3,10 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
+use crate::base::clock::Millis;
+use crate::base::id::Id;
 use crate::base::secret::{base64url, from_base64url, hmac_hex, random_bytes, same};
+use crate::model::user::User;
 use crate::surface::browser::cookies;
 use crate::surface::web::Web;
 
@@ -15,9 +18,38 @@ pub fn token(web: &Web, binding: &str, purpose: &str) -> String {
     hmac_hex(&web.form_key, format!("{}:{binding}:{purpose}", binding.len()).as_bytes())
 }
 
-/// Whether a posted token is the one of the form.
+/// Whether a posted token is the one of the form. Whose page the form was on may stand behind it.
 pub fn is_token(web: &Web, binding: &str, purpose: &str, posted: Option<&str>) -> bool {
-    posted.is_some_and(|posted| same(posted.as_bytes(), token(web, binding, purpose).as_bytes()))
+    let own = |posted: &str| same(posted.as_bytes(), token(web, binding, purpose).as_bytes());
+    posted.is_some_and(|posted| own(posted.split_once('.').map_or(posted, |(own, _)| own)))
+}
+
+/// For so long at least, and at most for twice as long, a page can say whose it is: longer than any session.
+const OWNED: Millis = 8 * 24 * 3_600_000;
+
+/// A form's token with whose page it is on. That is worth nothing in itself: it says to whom the input of a form belongs
+/// whose session is over, so that nobody else is shown it.
+pub fn owned(web: &Web, token: &str, user: Id<User>) -> String {
+    format!("{token}.{}", owner(web, user, span(web)))
+}
+
+/// Whose page a posted token comes from, whether or not their session lives.
+pub fn owner_of(web: &Web, posted: &str) -> Option<Id<User>> {
+    let (_, said) = posted.split_once('.')?;
+    let user: Id<User> = said.split_once('.')?.0.parse().ok()?;
+    let now = span(web);
+    let is_own = |span| same(said.as_bytes(), owner(web, user, span).as_bytes());
+    (is_own(now) || is_own(now - 1)).then_some(user)
+}
+
+fn owner(web: &Web, user: Id<User>, span: i64) -> String {
+    // No message of `token` begins with a letter.
+    format!("{user}.{}", hmac_hex(&web.form_key, format!("owner:{user}:{span}").as_bytes()))
+}
+
+/// Spans of [`OWNED`] since the epoch.
+fn span(web: &Web) -> i64 {
+    web.identity.clock().now() / OWNED
 }
 
 /// Whether the browser says that a form came from our own pages. Browsers that say nothing are let through to the

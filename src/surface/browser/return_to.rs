@@ -13,9 +13,14 @@ pub const CONFIRM: &str = "/login/confirm";
 const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
 /// Added to an authorization request whose person did not show the second factor that it asks for.
 pub const UNMET: &str = "acr_unmet";
-/// The query of a page whose form was done, and of one whose form waits for a fresh proof: the page says so.
+/// The query of a page whose form was done: the page says so.
 pub const DONE: &str = "done=1";
-pub const AGAIN: &str = "again=1";
+/// What the address of a page says of a form that waits for its person to prove who they are: the handle of its fields, or
+/// [`NOTHING`] where none are kept.
+pub const AGAIN: &str = "again";
+pub const NOTHING: &str = "1";
+/// What the address of a page that is shown once says: its handle.
+pub const SHOWN: &str = "shown";
 /// Added to the authorization request that a browser returns with after logging in: only a log-in since then (epoch
 /// milliseconds, 0 for any) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and
 /// again.
@@ -53,6 +58,34 @@ pub fn authorization(text: &str) -> Option<&str> {
 /// The query of an address; empty where it has none.
 pub fn query(text: &str) -> &str {
     text.split_once('?').map_or("", |(_, query)| query)
+}
+
+/// The address of a page, which says so of the form before it and nothing else.
+pub fn saying(page: &str, name: &str, value: &str) -> String {
+    let (path, query) = page.split_once('?').unwrap_or((page, ""));
+    let is_of_page = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        !name.is_empty() && ![AGAIN, SHOWN].contains(&name) && *pair != DONE
+    };
+    let said = format!("{name}={value}");
+    let pairs: Vec<&str> = query.split('&').filter(is_of_page).chain([said.as_str()]).collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+/// What an address says by this name.
+pub fn said<'a>(address: &'a str, name: &str) -> Option<&'a str> {
+    query(address).split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// What who signs in on the way to an address is told of the form that waits there; empty where none does.
+pub fn waiting(address: &str) -> &'static str {
+    match said(address, AGAIN) {
+        None => "",
+        Some(NOTHING) => "Nothing was changed yet: do it once more afterwards.",
+        Some(_) => {
+            "Nothing was changed yet. What you typed is kept, but for passwords: it is back in its form afterwards."
+        }
+    }
 }
 
 /// Whether what is returned to is an authorization request that does not take any log-in.
@@ -105,6 +138,19 @@ mod tests {
             assert_eq!(safe(Some(bad)), "/", "{bad:?}");
         }
         assert_eq!(safe(None), "/");
+    }
+
+    #[test]
+    fn an_address_says_one_thing_of_a_form_and_keeps_what_its_page_is_about() {
+        for (page, saying_so) in [
+            ("/w/acme/members", "/w/acme/members?again=h"),
+            ("/w/acme/members?cursor=x%3D&done=1", "/w/acme/members?cursor=x%3D&again=h"),
+            ("/w/acme/check?again=1&uploads=a&shown=b", "/w/acme/check?uploads=a&again=h"),
+        ] {
+            assert_eq!(saying(page, AGAIN, "h"), saying_so);
+            assert_eq!((safe(Some(saying_so)), said(saying_so, AGAIN)), (saying_so, Some("h")));
+        }
+        assert_eq!((said("/account", AGAIN), said("/account?againx=1", AGAIN)), (None, None));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! A signed-in person at a page of the console: who they are, and whether a form is theirs.
 
-use askama::Template;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
@@ -14,7 +13,7 @@ use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::Result;
 use crate::model::user::Membership;
 use crate::surface::browser::session::SignedIn;
-use crate::surface::browser::{csrf, return_to};
+use crate::surface::browser::{csrf, once, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::{Params, Size};
 use crate::surface::html;
@@ -29,12 +28,6 @@ pub struct Visit {
     page: String,
     /// They sent a form.
     sends: bool,
-}
-
-#[derive(Template)]
-#[template(path = "confirm_first.html", config = "src/surface/askama.toml")]
-struct ConfirmFirstPage {
-    to: String,
 }
 
 impl Visit {
@@ -53,7 +46,7 @@ impl Visit {
         // Only what is needed is kept: a request's body cannot be shared between threads.
         let here = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
         let sends = request.method() != Method::GET;
-        let page = if sends { form_page(web, request.headers()) } else { &here };
+        let page = if sends { form_page(web, request.headers()).unwrap_or("/account") } else { &here };
         let page = return_to::safe(Some(page)).to_owned();
         async move {
             match SignedIn::find(web, session).await {
@@ -112,7 +105,7 @@ impl Visit {
     }
 
     /// Whether the visitor has proved who they are within `lifetimes.step_up`. Who has not is sent to do so and comes
-    /// back; a form that comes too late is refused and recorded, with a link to the same.
+    /// back; a form that comes too late is recorded as refused.
     ///
     /// # Errors
     /// The answer to send instead of the page.
@@ -128,15 +121,11 @@ impl Visit {
         if self.is_fresh(web) && self.person.acr >= least {
             return Ok(());
         }
-        let to = return_to::confirmed(&self.page, least);
-        if !self.sends {
-            return Err(html::see_other(&to));
+        if self.sends {
+            let event = AuditEvent::new(&self.context, "console.form", "step_up_required").by(self.person.principal());
+            web.record(event.target(&self.page)).await.map_err(|error| html::failure(&error))?;
         }
-        let event = AuditEvent::new(&self.context, "console.form", "step_up_required").by(self.person.principal());
-        Err(match web.record(event.target(&self.page)).await {
-            Ok(()) => html::page(StatusCode::FORBIDDEN, &ConfirmFirstPage { to }),
-            Err(error) => html::failure(&error),
-        })
+        Err(html::see_other(&return_to::confirmed(&self.returning(self.page.clone()), least)))
     }
 
     /// Whether the last proof is younger than `lifetimes.step_up`.
@@ -148,21 +137,31 @@ impl Visit {
     /// The address of the page that they look at, as it is returned to after a fresh proof: it says then that a form,
     /// where they sent one, is to be sent once more.
     pub fn returning(&self, here: String) -> String {
-        if self.sends { format!("{here}?{}", return_to::AGAIN) } else { here }
+        if self.sends { return_to::saying(&here, return_to::AGAIN, return_to::NOTHING) } else { here }
     }
 
     /// What the page that they look at says of the form before it; empty where there was none.
     pub fn notice(&self) -> &'static str {
-        match return_to::query(&self.page) {
-            return_to::DONE if !self.sends => "Done.",
-            return_to::AGAIN if !self.sends => "You are confirmed. Nothing was changed yet: do it once more.",
-            _ => "",
+        if self.sends {
+            return "";
         }
+        if return_to::said(&self.page, return_to::AGAIN) == Some(return_to::NOTHING) {
+            return "You are confirmed. Nothing was changed yet: do it once more.";
+        }
+        if return_to::said(&self.page, return_to::SHOWN).is_some() {
+            return "What was shown here once is not shown again.";
+        }
+        if return_to::query(&self.page) == return_to::DONE { "Done." } else { "" }
+    }
+
+    /// A page that answers a form of the visitor, to be shown once at the address `at`, which has a page of its own.
+    pub fn once(&self, page: Response, at: &str) -> Response {
+        once::once(page, self.person.user.id, at)
     }
 
     /// The token for a form of this visitor.
     pub fn csrf(&self, web: &Web, purpose: &str) -> String {
-        csrf::token(web, self.person.binding(), purpose)
+        csrf::owned(web, &csrf::token(web, self.person.binding(), purpose), self.person.user.id)
     }
 
     /// The visitor as a caller of one of their workspaces; `None` for a workspace that is not theirs, or that is not
@@ -188,9 +187,8 @@ impl Visit {
 }
 
 /// The page that a form was on, as the browser says (our pages let it: `Referrer-Policy: same-origin`).
-fn form_page<'a>(web: &Web, headers: &'a HeaderMap) -> &'a str {
-    let from = headers.get(header::REFERER).and_then(|value| value.to_str().ok());
-    from.and_then(|from| from.strip_prefix(&web.config.issuer())).unwrap_or("/account")
+pub(super) fn form_page<'a>(web: &Web, headers: &'a HeaderMap) -> Option<&'a str> {
+    headers.get(header::REFERER)?.to_str().ok()?.strip_prefix(&web.config.issuer())
 }
 
 /// What a handler takes from a request before its body.

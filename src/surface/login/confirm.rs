@@ -27,8 +27,8 @@ struct ConfirmPage {
     step_up: bool,
     /// Back to a client with nothing.
     cancel: Option<String>,
-    /// A form waits for it, which was not done.
-    waits: bool,
+    /// What is said of a form that waits for it; empty where none does.
+    waits: &'static str,
     again: String,
     problem: &'static str,
 }
@@ -90,8 +90,14 @@ async fn page(
     ways.acr = if step_up { Acr::Aal2.name() } else { "" };
     let asked_by_client = step_up && to.starts_with(return_to::AUTHORIZE);
     let cancel = asked_by_client.then(|| format!("{to}&{}=1", return_to::UNMET));
-    let waits = return_to::query(to) == return_to::AGAIN;
-    let page = ConfirmPage { ways, step_up, cancel, waits, again: return_to::with("/login", to), problem };
+    let page = ConfirmPage {
+        ways,
+        step_up,
+        cancel,
+        waits: return_to::waiting(to),
+        again: return_to::with("/login", to),
+        problem,
+    };
     Ok(html::page_with_script(status, &page))
 }
 

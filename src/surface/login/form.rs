@@ -24,6 +24,8 @@ struct LoginPage<'a> {
     /// Where to sign in with a passkey, if this address can have any.
     passkey_page: Option<String>,
     problem: &'a str,
+    /// What is said of a form that waits for it; empty where none does.
+    waits: &'static str,
     providers: Vec<Way>,
 }
 
@@ -44,6 +46,7 @@ pub(super) fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &
         email: params.get("email").unwrap_or(""),
         mails: web.identity.mailer().is_on(),
         problem,
+        waits: return_to::waiting(to),
         providers: ways(web, params.get("return_to")),
     };
     html::with_cookie(html::page(status, &page), cookie)

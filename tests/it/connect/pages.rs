@@ -56,12 +56,12 @@ async fn an_admin_turns_clients_on_makes_a_token_and_tests_on_the_page_itself() 
     let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let page = "/w/acme/connect/inspector";
     assert!(browser.get(page).await.text().await.unwrap().contains("AI clients are off"));
-    let tested = send(&browser, page, "test", &[]).await.text().await.unwrap();
+    let tested = browser.once(send(&browser, page, "test", &[]).await).await;
     assert!(tested.contains("The switch for AI clients") && tested.contains("AI clients are off."), "{tested}");
     assert_eq!(send(&browser, page, "enable", &[]).await.status(), 303);
     assert!(service.identity.org(org.id).await.unwrap().unwrap().connectivity_enabled);
 
-    let made = send(&browser, page, "token", &[]).await.text().await.unwrap();
+    let made = browser.once(send(&browser, page, "token", &[]).await).await;
     let (_, secret) = made.split_once("data-copy=\"the token\"><code>").unwrap();
     let secret = secret.split('<').next().unwrap().to_owned();
     let id = secret.split('_').nth(1).unwrap();
@@ -71,7 +71,7 @@ async fn an_admin_turns_clients_on_makes_a_token_and_tests_on_the_page_itself() 
     let again = browser.get(page).await.text().await.unwrap();
     assert!(!again.contains(&secret));
 
-    let tested = send(&browser, page, "test", &[("token_id", id)]).await.text().await.unwrap();
+    let tested = browser.once(send(&browser, page, "test", &[("token_id", id)]).await).await;
     assert!(tested.contains("Everything that could be tried works"), "{tested}");
     let odd = send(&browser, page, "nonsense", &[]).await;
     assert_eq!(odd.status(), 422);

@@ -247,19 +247,23 @@ async fn of_a_person_who_is_erased_the_metadata_keep_nothing_but_an_id() {
         };
         assert_eq!(identity.link(ann, &elsewhere).await.unwrap(), Linking::Done);
         identity.begin_totp(&world.user).await.unwrap();
-        let session = format!(
-            "INSERT INTO browser_sessions (id_hash, user_id, data, expires_at, agent) \
-             VALUES ('s', '{ann}', '', {}, 'annabel')",
-            NOW * 2
-        );
-        sqlx::query(sqlx::AssertSqlSafe(session)).execute(db.pool()).await.unwrap();
+        let kept = [
+            "INSERT INTO browser_sessions (id_hash, user_id, expires_at, data, agent) \
+             VALUES ('s', 'ANN', NOW, '', 'annabel')",
+            "INSERT INTO pending_authorizations (handle_hash, session_hash, user_id, expires_at, data) \
+             VALUES ('h', 'form', 'ANN', NOW, 'annabel')",
+        ];
+        for row in kept {
+            let row = row.replace("ANN", &ann.to_string()).replace("NOW", &(NOW * 2).to_string());
+            sqlx::query(sqlx::AssertSqlSafe(row)).execute(db.pool()).await.unwrap();
+        }
         let pair = world.pair().await;
         let traces = async || -> Vec<String> {
             let all = dump(db.pool()).await.to_lowercase();
             all.lines().filter(|line| line.contains("ann@") || line.contains("annabel")).map(str::to_owned).collect()
         };
         let found = traces().await;
-        assert_eq!(found.len(), 4, "person, invitation, sign-in, session: {found:#?}");
+        assert_eq!(found.len(), 5, "person, invitation, sign-in, session, form: {found:#?}");
 
         let refused = identity.erase_person(ann).await.unwrap_err();
         assert_eq!((refused.code, &refused.details["rule"]), (Code::Forbidden, &"last_admin".into()));

@@ -258,6 +258,16 @@ async fn l10_clients_that_nobody_uses_go_after_a_day() {
             ),
         )
         .await;
+        // What is kept of a form or a page waits for no client, whatever it says.
+        run(
+            &db,
+            format!(
+                "INSERT INTO pending_authorizations (handle_hash, session_hash, user_id, data, expires_at)
+                 VALUES ('f', 'form', '', '{0}', {later}), ('p', 'page', '', '{0}', {later})",
+                ids["unused"]
+            ),
+        )
+        .await;
         run(&db, format!("UPDATE oauth_clients SET secret_digest = 'x' WHERE id = '{}'", ids["confidential"])).await;
 
         world.wait(DAY - 1);

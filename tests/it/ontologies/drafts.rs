@@ -306,9 +306,9 @@ async fn what_is_saved_while_a_draft_is_made_anew_is_not_written_over() {
         told.notify_one();
     };
     let (drafted, ()) = tokio::join!(draft, colleague);
-    assert!(drafted.contains("made from version 1") && field(&drafted, "version") == "1", "{drafted}");
+    assert!(drafted.contains("made from version 1") && field(&drafted, "was") == "1", "{drafted}");
     let csrf = token(&drafted);
-    let form = [("csrf", csrf.as_str()), ("version", "1"), ("text", text)];
+    let form = [("csrf", csrf.as_str()), ("was", "1"), ("text", text)];
     let refused = ann.post(&edit, &form).await;
     assert_eq!(refused.status(), 422);
     assert!(refused.text().await.unwrap().contains("Somebody saved version 2 meanwhile."));

@@ -105,7 +105,7 @@ pub async fn add(State(web): State<Web>, door: Door, request: Request) -> Respon
                 record(&web, &visit, "account.passkey", "ok", "added").await?;
                 // The session has shown both factors now.
                 person.renew(&web, &session, Acr::Aal2).await?;
-                Ok(finished(codes, "The passkey is added.", PATH))
+                Ok(finished(&visit, codes, "The passkey is added.", PATH))
             }
             Err(ProofError::Refused(why)) => {
                 record(&web, &visit, "account.passkey", why, "added").await?;

@@ -76,8 +76,8 @@ pub(super) fn first(web: &Web, visit: &Visit, factors: Factors, page: &str) -> O
 
 /// The recovery codes, once. Without the frame: the session may just have got a new id, and its forms would be of the
 /// old one.
-fn codes_page(codes: Vec<Secret>, done: &'static str, back: &'static str) -> Response {
-    html::page(StatusCode::OK, &CodesPage { codes, done, back })
+fn codes_page(visit: &Visit, codes: Vec<Secret>, done: &'static str, back: &'static str) -> Response {
+    visit.once(html::page(StatusCode::OK, &CodesPage { codes, done, back }), back)
 }
 
 pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
@@ -117,7 +117,7 @@ pub async fn start(State(web): State<Web>, door: Door, request: Request) -> Resp
         match web.identity.begin_totp(&visit.person.user).await {
             Ok(key) => {
                 record(&web, &visit, "account.totp", "ok", "started").await?;
-                key_page(&web, &visit, &key, StatusCode::OK, "").await
+                Ok(visit.once(key_page(&web, &visit, &key, StatusCode::OK, "").await?, PATH))
             }
             Err(error) if error.code == Code::InvalidArgument => {
                 record(&web, &visit, "account.totp", "invalid_argument", "started").await?;
@@ -159,7 +159,7 @@ pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) 
                 record(&web, &visit, "account.totp", "ok", "on").await?;
                 // The session has shown both factors now.
                 person.renew(&web, &session, Acr::Aal2).await?;
-                Ok(finished(codes, "Two-step sign-in is on.", PATH))
+                Ok(finished(&visit, codes, "Two-step sign-in is on.", PATH))
             }
             Ok(Confirmed::Wrong) => {
                 record(&web, &visit, "account.totp", "auth_invalid", "on").await?;
@@ -181,8 +181,8 @@ pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) 
 }
 
 /// After a first factor: its recovery codes, where there are new ones.
-pub(super) fn finished(codes: Vec<Secret>, done: &'static str, page: &'static str) -> Response {
-    if codes.is_empty() { html::see_other(page) } else { codes_page(codes, done, page) }
+pub(super) fn finished(visit: &Visit, codes: Vec<Secret>, done: &'static str, page: &'static str) -> Response {
+    if codes.is_empty() { html::see_other(page) } else { codes_page(visit, codes, done, page) }
 }
 
 pub async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Response {
@@ -207,7 +207,7 @@ pub async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> 
         match web.identity.new_recovery_codes(visit.person.user.id).await {
             Ok(codes) => {
                 record(&web, &visit, "account.recovery_codes", "ok", "replaced").await?;
-                Ok(codes_page(codes, "Your earlier recovery codes work no more.", PATH))
+                Ok(codes_page(&visit, codes, "Your earlier recovery codes work no more.", PATH))
             }
             Err(error) => {
                 record(&web, &visit, "account.recovery_codes", error.code.info().name, "replaced").await?;

@@ -81,7 +81,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         ControlFlow::Break(response) => return response,
     };
     let sent = Some(&params).filter(|params| made.is_none() && params.get("do") == Some("create"));
-    page(&room, None, made, &problem, sent).await.unwrap_or_else(|error| room.refusal(&error))
+    let page = page(&room, None, made, &problem, sent).await;
+    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {

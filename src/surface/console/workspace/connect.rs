@@ -178,8 +178,8 @@ pub async fn submit(State(console): State<Console>, door: Door, Path(path): Slug
     let once = once.unwrap_or_default();
     let made = once.made.as_ref().map(|made| made.token.token_id.clone());
     let token_id = made.or_else(|| params.get("token_id").filter(|id| is_public_id(id)).map(str::to_owned));
-    let page = guide_page(&room, guide, token_id, once, &problem);
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    let page = guide_page(&room, guide, token_id, once, &problem).await;
+    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
 }
 
 /// The token that the page is about, as its address says.

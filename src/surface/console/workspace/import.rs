@@ -192,7 +192,10 @@ async fn finished(room: &Room<'_>, outcome: Outcome, headers: &HeaderMap) -> Res
     }
     match (outcome.datasets.as_slice(), outcome.problems.as_slice()) {
         ([one], []) if one.hints.is_empty() => Ok(html::see_other(&one.href)),
-        _ => Ok(html::page(status, &ImportedPage { frame: room.frame_below("").await?, outcome })),
+        _ => {
+            let page = html::page(status, &ImportedPage { frame: room.frame_below("").await?, outcome });
+            Ok(room.visit.once(page, &format!("/w/{}", room.membership.org.slug)))
+        }
     }
 }
 

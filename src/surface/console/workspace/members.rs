@@ -57,7 +57,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         ControlFlow::Continue(shown) => shown,
         ControlFlow::Break(response) => return response,
     };
-    page(&room, None, invited, &problem).await.unwrap_or_else(|error| room.refusal(&error))
+    let page = page(&room, None, invited, &problem).await;
+    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {

@@ -204,6 +204,11 @@ impl<'a> Room<'a> {
         format!("/w/{}{}", self.membership.org.slug, self.place)
     }
 
+    /// The page as it answers a form, to be shown once.
+    fn once(&self, page: Response) -> Response {
+        self.visit.once(page, &self.here())
+    }
+
     /// What a person sees of a refusal: a way to confirm who they are when that is all that is missing.
     fn refusal(&self, error: &Error) -> Response {
         if error.code == Code::InsufficientUserAuthentication {

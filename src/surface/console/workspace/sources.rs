@@ -74,7 +74,9 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(error) if Room::is_correctable(&error) || error.code == Code::SourceUnavailable => refused(&params, error),
         Err(error) => return room.refusal(&error),
     };
-    page(&room, cursor(&params), outcome).await.unwrap_or_else(|error| room.refusal(&error))
+    let here = at(&room, cursor(&params).as_deref());
+    let page = page(&room, cursor(&params), outcome).await;
+    page.map_or_else(|error| room.refusal(&error), |page| room.visit.once(page, &here))
 }
 
 /// Which page of the list the reader is on; nothing is the first.

@@ -71,7 +71,7 @@ impl Sheet {
             // Browsers end the lines of a form with both.
             text: params.get("text").unwrap_or("").replace("\r\n", "\n"),
             summary: params.get("summary").unwrap_or("").to_owned(),
-            version: params.get("version").and_then(|version| version.parse().ok()),
+            version: params.get("was").and_then(|version| version.parse().ok()),
             ..Self::default()
         }
     }
