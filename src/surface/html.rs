@@ -108,6 +108,9 @@ pub async fn asset(Path(name): Path<String>) -> Response {
     (headers, asset.content).into_response()
 }
 
+/// What a handler of a page answers: the page, or what is sent instead of it.
+pub type Result = std::result::Result<Response, Response>;
+
 /// A page with the headers of every page. Pages are never stored and never framed. The referrer stays within our
 /// origin; with `no-referrer` browsers would send `Origin: null` with our own forms, which we refuse.
 pub fn page(status: StatusCode, template: &impl Template) -> Response {

@@ -41,12 +41,9 @@ struct App {
 }
 
 /// `GET`.
-pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    page(&web, &visit).await.unwrap_or_else(|error| html::failure(&error))
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
+    page(&web, &visit).await.map_err(|error| html::failure(&error))
 }
 
 async fn page(web: &Web, visit: &Visit) -> Result<Response> {
@@ -74,11 +71,8 @@ impl From<ConnectedRow> for App {
 }
 
 /// `POST`.
-pub async fn disconnect(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
+pub async fn disconnect(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
     let ended = async {
         let person = visit.person.user.id;
         if let Some(ended) = web.identity.disconnect_own(person, params.get("grant").unwrap_or("")).await? {
@@ -87,5 +81,5 @@ pub async fn disconnect(State(web): State<Web>, door: Door, request: Request) ->
         }
         Ok(html::see_other("/account/apps"))
     };
-    ended.await.unwrap_or_else(|error| html::failure(&error))
+    ended.await.map_err(|error| html::failure(&error))
 }

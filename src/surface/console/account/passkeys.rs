@@ -41,12 +41,9 @@ struct PasskeysPage {
     problem: String,
 }
 
-pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    page(&web, &visit, StatusCode::OK, "").await.unwrap_or_else(|error| html::failure(&error))
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
+    page(&web, &visit, StatusCode::OK, "").await.map_err(|error| html::failure(&error))
 }
 
 async fn page(web: &Web, visit: &Visit, status: StatusCode, problem: &str) -> Result<Response> {
@@ -91,11 +88,8 @@ async fn changing(web: &Web, door: Door, request: Request) -> Result<(Visit, Ses
     Ok((visit, session, params))
 }
 
-pub async fn add(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, session, params) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn add(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, session, params) = changing(&web, door, request).await?;
     let added = async {
         let (person, name) = (&visit.person, params.get("name").unwrap_or(""));
         let answer =
@@ -115,26 +109,20 @@ pub async fn add(State(web): State<Web>, door: Door, request: Request) -> Respon
             Err(ProofError::Internal(error)) => Err(error),
         }
     };
-    added.await.unwrap_or_else(|error| html::failure(&error))
+    added.await.map_err(|error| html::failure(&error))
 }
 
-pub async fn rename(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, _, params) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn rename(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, _, params) = changing(&web, door, request).await?;
     let (id, name) = (params.get("id").unwrap_or(""), params.get("name").unwrap_or(""));
     let renamed = web.identity.rename_passkey(visit.person.user.id, id, name).await;
-    done(&web, &visit, renamed, "renamed").await.unwrap_or_else(|error| html::failure(&error))
+    done(&web, &visit, renamed, "renamed").await.map_err(|error| html::failure(&error))
 }
 
-pub async fn remove(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, _, params) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn remove(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, _, params) = changing(&web, door, request).await?;
     let removed = web.identity.remove_passkey(visit.person.user.id, params.get("id").unwrap_or("")).await;
-    done(&web, &visit, removed, "removed").await.unwrap_or_else(|error| html::failure(&error))
+    done(&web, &visit, removed, "removed").await.map_err(|error| html::failure(&error))
 }
 
 /// The same answer for somebody else's passkey and for one that is not there.

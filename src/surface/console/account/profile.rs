@@ -41,11 +41,8 @@ struct Said {
 }
 
 /// `GET /account`.
-pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
+pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
     let params = Params::parse(&query.unwrap_or_default()).unwrap_or_default();
     let done = match params.get("saved") {
         Some("name") => "Your name is changed.",
@@ -56,33 +53,27 @@ pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery,
 }
 
 /// `POST /account/profile`.
-pub async fn rename(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, RENAME, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
+pub async fn rename(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, params) = Visit::form(&web, &door.session, door.context, RENAME, request).await?;
     let name = params.get("name").unwrap_or("");
     let renamed = async {
         web.identity.set_name(visit.person.user.id, name).await?;
         web.record(AuditEvent::new(&visit.context, RENAME, "ok").by(visit.person.principal())).await
     };
     match renamed.await {
-        Ok(()) => html::see_other("/account?saved=name"),
+        Ok(()) => Ok(html::see_other("/account?saved=name")),
         Err(error) if error.code == Code::InvalidArgument => {
             let said = Said { name_problem: error.message, name: Some(name.to_owned()), ..Said::default() };
             page(&web, &visit, StatusCode::UNPROCESSABLE_ENTITY, &said).await
         }
-        Err(error) => html::failure(&error),
+        Err(error) => Err(html::failure(&error)),
     }
 }
 
 /// `POST /account/password`. Asks for the current one, because a browser left open is not its owner.
-pub async fn change_password(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn change_password(State(web): State<Web>, door: Door, request: Request) -> html::Result {
     let headers = request.headers().clone();
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PASSWORD, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PASSWORD, request).await?;
     let user = &visit.person.user;
     let wrong = async |problem: &str| {
         let said = Said { password_problem: problem.to_owned(), ..Said::default() };
@@ -96,8 +87,8 @@ pub async fn change_password(State(web): State<Web>, door: Door, request: Reques
     let right = match password::compare(&web, &visit.context, &headers, PASSWORD, (&user.email, &current)).await {
         Ok(Compared::Right(right)) => right,
         Ok(Compared::Wrong) => return wrong("The current password is not right.").await,
-        Ok(Compared::Later(response)) => return response,
-        Err(error) => return html::failure(&error),
+        Ok(Compared::Later(response)) => return Err(response),
+        Err(error) => return Err(html::failure(&error)),
     };
     let event = |outcome: &str| AuditEvent::new(&visit.context, PASSWORD, outcome).by(visit.person.principal());
     let changed = async {
@@ -109,16 +100,17 @@ pub async fn change_password(State(web): State<Web>, door: Door, request: Reques
         password::remember(&web, &headers, user).await
     };
     match changed.await {
-        Ok(remembered) => html::with_cookie(html::see_other("/account?saved=password"), remembered),
-        Err(error) if error.code == Code::InvalidArgument => match web.record(event(error.code.info().name)).await {
-            Ok(()) => wrong(&error.message).await,
-            Err(error) => html::failure(&error),
-        },
-        Err(error) => html::failure(&error),
+        Ok(remembered) => Ok(html::with_cookie(html::see_other("/account?saved=password"), remembered)),
+        Err(error) if error.code == Code::InvalidArgument => {
+            let recorded = web.record(event(error.code.info().name)).await;
+            recorded.map_err(|error| html::failure(&error))?;
+            wrong(&error.message).await
+        }
+        Err(error) => Err(html::failure(&error)),
     }
 }
 
-async fn page(web: &Web, visit: &Visit, status: StatusCode, said: &Said) -> Response {
+async fn page(web: &Web, visit: &Visit, status: StatusCode, said: &Said) -> html::Result {
     let shown = async {
         let user = &visit.person.user;
         let page = ProfilePage {
@@ -133,5 +125,5 @@ async fn page(web: &Web, visit: &Visit, status: StatusCode, said: &Said) -> Resp
         Ok(html::page(status, &page))
     };
     let shown: Result<Response, Error> = shown.await;
-    shown.unwrap_or_else(|error| html::failure(&error))
+    shown.map_err(|error| html::failure(&error))
 }

@@ -58,49 +58,38 @@ struct ConfirmPage {
 }
 
 /// `GET`.
-pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    page(&web, &visit, StatusCode::OK, "").await.unwrap_or_else(|error| html::failure(&error))
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
+    page(&web, &visit, StatusCode::OK, "").await.map_err(|error| html::failure(&error))
 }
 
 /// `POST`: off to a provider, to link it.
-pub async fn link(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn link(State(web): State<Web>, door: Door, request: Request) -> html::Result {
     let headers = request.headers().clone();
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(sent) => sent,
-        Err(response) => return response,
-    };
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
     if let Some(response) = too_long_ago(&web, &visit, HERE) {
-        return response;
+        return Err(response);
     }
     let errand = Errand::Link { user: visit.person.user.id, session_hash: visit.person.session_hash() };
     let provider = params.get("provider").unwrap_or("");
     match upstream::leave(&web, &headers, provider, errand).await {
-        Ok(response) => response,
+        Ok(response) => Ok(response),
         Err(stop) => {
             let event = AuditEvent::new(&visit.context, "account.link", stop.outcome()).by(visit.person.principal());
-            match web.record(event.target(upstream::known(&web, provider))).await {
-                Ok(()) => stop.page(),
-                Err(error) => html::failure(&error),
-            }
+            let recorded = web.record(event.target(upstream::known(&web, provider))).await;
+            Err(recorded.map_or_else(|error| html::failure(&error), |()| stop.page()))
         }
     }
 }
 
 /// `POST …/unlink`.
-pub async fn unlink(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(sent) => sent,
-        Err(response) => return response,
-    };
+pub async fn unlink(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
     if let Some(response) = too_long_ago(&web, &visit, HERE) {
-        return response;
+        return Err(response);
     }
     let (issuer, subject) = (params.get("issuer").unwrap_or(""), params.get("subject").unwrap_or(""));
-    unlinked(&web, &visit, issuer, subject).await.unwrap_or_else(|error| html::failure(&error))
+    unlinked(&web, &visit, issuer, subject).await.map_err(|error| html::failure(&error))
 }
 
 async fn unlinked(web: &Web, visit: &Visit, issuer: &str, subject: &str) -> Result<Response> {
@@ -126,13 +115,10 @@ async fn unlinked(web: &Web, visit: &Visit, issuer: &str, subject: &str) -> Resu
 }
 
 /// `GET …/confirm`: the person signed in to their account, coming from a provider that it is not linked to.
-pub async fn ask(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let Some(waiting) = waiting(&web, request.headers()) else { return html::see_other(HERE) };
-    question(&web, &visit, waiting).await.unwrap_or_else(|error| html::failure(&error))
+pub async fn ask(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
+    let Some(waiting) = waiting(&web, request.headers()) else { return Ok(html::see_other(HERE)) };
+    question(&web, &visit, waiting).await.map_err(|error| html::failure(&error))
 }
 
 async fn question(web: &Web, visit: &Visit, waiting: Waiting) -> Result<Response> {
@@ -149,16 +135,13 @@ async fn question(web: &Web, visit: &Visit, waiting: Waiting) -> Result<Response
 }
 
 /// `POST …/confirm`.
-pub async fn confirm(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn confirm(State(web): State<Web>, door: Door, request: Request) -> html::Result {
     let waiting = waiting(&web, request.headers());
     let purpose = purpose(waiting.as_ref().map_or("", |waiting| &waiting.foreigner.subject));
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, &purpose, request).await {
-        Ok(sent) => sent,
-        Err(response) => return response,
-    };
-    let Some(waiting) = waiting else { return html::see_other(HERE) };
+    let (visit, params) = Visit::form(&web, &door.session, door.context, &purpose, request).await?;
+    let Some(waiting) = waiting else { return Ok(html::see_other(HERE)) };
     if let Some(response) = too_long_ago(&web, &visit, "/account/providers/confirm") {
-        return response;
+        return Err(response);
     }
     let mut response = html::see_other(return_to::safe(Some(&waiting.return_to)));
     if params.get("decision") == Some("link")
@@ -171,7 +154,7 @@ pub async fn confirm(State(web): State<Web>, door: Door, request: Request) -> Re
         };
     }
     cookie::remove(&web, &mut response, &cookie::waiting(&web));
-    response
+    Ok(response)
 }
 
 /// The token is for linking this sign-in: another one that took its place meanwhile was not asked about.

@@ -113,27 +113,19 @@ fn is_built_in(agent: &DataAgent) -> bool {
 }
 
 /// `GET /account/questions`.
-pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
+pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
     let saved = Params::parse(&query.unwrap_or_default()).is_ok_and(|params| params.get("saved").is_some());
     let shown = page(&web, &visit, StatusCode::OK, saved, None).await;
-    shown.unwrap_or_else(|error| html::failure(&error))
+    shown.map_err(|error| html::failure(&error))
 }
 
 /// `POST /account/questions`.
-pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn save(State(web): State<Web>, door: Door, request: Request) -> html::Result {
     let form = Visit::form_within(&web, &door.session, door.context, PURPOSE, request, SIZE);
-    let (visit, params) = match form.await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
-    let mut form = match workspace(&web, &visit, &params).await {
-        Ok(org) => Form::read(org, &params),
-        Err(error) => return html::failure(&error),
-    };
+    let (visit, params) = form.await?;
+    let org = workspace(&web, &visit, &params).await.map_err(|error| html::failure(&error))?;
+    let mut form = Form::read(org, &params);
     let user = visit.person.user.id;
     let mut target = String::new();
     let saved = async {
@@ -146,13 +138,13 @@ pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Respo
     let event = AuditEvent::new(&visit.context, PURPOSE, outcome).by(visit.person.principal());
     let recorded = web.record(event.org(Some(form.org)).target(target)).await;
     match recorded.and(saved.map(|_| ())) {
-        Ok(()) => html::see_other("/account/questions?saved"),
+        Ok(()) => Ok(html::see_other("/account/questions?saved")),
         Err(error) if error.code == Code::InvalidArgument => {
             form.problem = error.message;
             let shown = page(&web, &visit, StatusCode::UNPROCESSABLE_ENTITY, false, Some(form)).await;
-            shown.unwrap_or_else(|error| html::failure(&error))
+            shown.map_err(|error| html::failure(&error))
         }
-        Err(error) => html::failure(&error),
+        Err(error) => Err(html::failure(&error)),
     }
 }
 

@@ -35,11 +35,8 @@ struct Line {
 }
 
 /// `GET /account/sessions`.
-pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
+pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
     let params = Params::parse(&query.unwrap_or_default()).unwrap_or_default();
     let done = match params.get("ended") {
         Some("one") => "That browser is signed out.",
@@ -66,15 +63,12 @@ pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery,
         Ok(html::page(StatusCode::OK, &page))
     }
     .await;
-    shown.unwrap_or_else(|error| html::failure(&error))
+    shown.map_err(|error| html::failure(&error))
 }
 
 /// `POST /account/sessions/end`: one browser, which may be this one.
-pub async fn end(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
+pub async fn end(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
     let ended: Result<Response, Error> = async {
         let (user, id) = (visit.person.user.id, params.get("id").unwrap_or(""));
         let event = |outcome| AuditEvent::new(&visit.context, PURPOSE, outcome).by(visit.person.principal()).target(id);
@@ -91,26 +85,21 @@ pub async fn end(State(web): State<Web>, door: Door, request: Request) -> Respon
         Ok(html::see_other("/account/sessions?ended=one"))
     }
     .await;
-    ended.unwrap_or_else(|error| html::failure(&error))
+    ended.map_err(|error| html::failure(&error))
 }
 
 /// `POST /account/sessions/end-others`.
-pub async fn end_others(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, _) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
-    let ended: Result<(), Error> = async {
+pub async fn end_others(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, _) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
+    let ended: Result<Response, Error> = async {
         let keep = visit.person.session_hash();
         web.identity.end_other_browser_sessions(visit.person.user.id, &keep).await?;
         let event = AuditEvent::new(&visit.context, PURPOSE, "ok").by(visit.person.principal());
-        web.record(event.target("others")).await
+        web.record(event.target("others")).await?;
+        Ok(html::see_other("/account/sessions?ended=others"))
     }
     .await;
-    match ended {
-        Ok(()) => html::see_other("/account/sessions?ended=others"),
-        Err(error) => html::failure(&error),
-    }
+    ended.map_err(|error| html::failure(&error))
 }
 
 /// `2026-11-22 01:47`, in UTC.

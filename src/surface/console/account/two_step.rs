@@ -80,12 +80,9 @@ fn codes_page(visit: &Visit, codes: Vec<Secret>, done: &'static str, back: &'sta
     visit.once(html::page(StatusCode::OK, &CodesPage { codes, done, back }), back)
 }
 
-pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    page(&web, &visit, StatusCode::OK, "").await.unwrap_or_else(|error| html::failure(&error))
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
+    page(&web, &visit, StatusCode::OK, "").await.map_err(|error| html::failure(&error))
 }
 
 async fn page(web: &Web, visit: &Visit, status: StatusCode, problem: &str) -> Result<Response> {
@@ -108,11 +105,8 @@ async fn changing(web: &Web, door: Door, request: Request) -> Result<(Visit, Ses
     Ok((visit, session, params))
 }
 
-pub async fn start(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, ..) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn start(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, ..) = changing(&web, door, request).await?;
     let started = async {
         match web.identity.begin_totp(&visit.person.user).await {
             Ok(key) => {
@@ -126,7 +120,7 @@ pub async fn start(State(web): State<Web>, door: Door, request: Request) -> Resp
             Err(error) => Err(error),
         }
     };
-    started.await.unwrap_or_else(|error| html::failure(&error))
+    started.await.map_err(|error| html::failure(&error))
 }
 
 async fn key_page(
@@ -146,11 +140,8 @@ async fn key_page(
     Ok(html::page(status, &page))
 }
 
-pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, session, params) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, session, params) = changing(&web, door, request).await?;
     let confirmed = async {
         let person = &visit.person;
         let code = Secret::new(params.get("code").unwrap_or(""));
@@ -177,7 +168,7 @@ pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) 
             }
         }
     };
-    confirmed.await.unwrap_or_else(|error| html::failure(&error))
+    confirmed.await.map_err(|error| html::failure(&error))
 }
 
 /// After a first factor: its recovery codes, where there are new ones.
@@ -185,24 +176,18 @@ pub(super) fn finished(visit: &Visit, codes: Vec<Secret>, done: &'static str, pa
     if codes.is_empty() { html::see_other(page) } else { codes_page(visit, codes, done, page) }
 }
 
-pub async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, ..) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, ..) = changing(&web, door, request).await?;
     let ended = async {
         let was_on = web.identity.end_totp(visit.person.user.id).await?;
         record(&web, &visit, "account.totp", if was_on { "ok" } else { "not_found" }, "off").await?;
         Ok(html::see_other(PATH))
     };
-    ended.await.unwrap_or_else(|error: Error| html::failure(&error))
+    ended.await.map_err(|error: Error| html::failure(&error))
 }
 
-pub async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, ..) = match changing(&web, door, request).await {
-        Ok(changing) => changing,
-        Err(response) => return response,
-    };
+pub async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, ..) = changing(&web, door, request).await?;
     let made = async {
         match web.identity.new_recovery_codes(visit.person.user.id).await {
             Ok(codes) => {
@@ -215,7 +200,7 @@ pub async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> 
             }
         }
     };
-    made.await.unwrap_or_else(|error| html::failure(&error))
+    made.await.map_err(|error| html::failure(&error))
 }
 
 pub(super) async fn record(

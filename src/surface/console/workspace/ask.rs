@@ -149,23 +149,17 @@ fn tabs(room: &Room<'_>, current: &str) -> Vec<Tab> {
 }
 
 /// `GET`; `?sql=` is a statement to begin with.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
-    page(&room, &params, None).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, &params, None).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: the statement, the question or the query.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let sent = Room::submit_long::<RunSql>(&console, door, path, PAGE, request, Size::LONG);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let answered = match Mode::of(&params).unwrap_or(Mode::Sql) {
         Mode::Sql => {
             let sql = params.get("sql").unwrap_or("").to_owned();
@@ -175,7 +169,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Mode::Question => question(&room, &params).await,
         Mode::Query => query(&room, &params).await,
     };
-    answered.unwrap_or_else(|error| room.refusal(&error))
+    answered.map_err(|error| room.refusal(&error))
 }
 
 async fn question(room: &Room<'_>, params: &Params) -> Result<Response> {
@@ -286,12 +280,9 @@ async fn page(room: &Room<'_>, params: &Params, ran: Option<Result<Ran>>) -> Res
 }
 
 /// `GET /ask/history`.
-pub async fn history(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, HISTORY, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    lately(&room).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn history(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, HISTORY, request).await?;
+    lately(&room).await.map_err(|error| room.refusal(&error))
 }
 
 async fn lately(room: &Room<'_>) -> Result<Response> {
@@ -310,32 +301,25 @@ async fn lately(room: &Room<'_>) -> Result<Response> {
 }
 
 /// `POST /ask/csv`: the rows of a statement as a file; those of an answer by the statement that it was made with.
-pub async fn csv(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn csv(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let sent = Room::submit_long::<ExportSql>(&console, door, path, CSV, request, Size::LONG);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let sql = params.get("sql").unwrap_or("").to_owned();
-    match room.ask(ExportSql { sql }).await {
-        Ok(file) => {
-            let name = params.get("name").map_or_else(|| "answer".to_owned(), name_from_file);
-            // Who opens the file has to know that it is not all. The statement of an answer asks for one row more than an
-            // answer has.
-            let most = room.console.web.config.limits.budgets.ask_rows;
-            let is_cut = file.truncated || (params.get("of") == Some("answer") && file.row_count > most);
-            let name = if is_cut { format!("{name}-first-{}-rows", file.row_count) } else { name };
-            let mut response = file.csv.into_response();
-            let headers = response.headers_mut();
-            let mut put = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));
-            put(header::CONTENT_TYPE, "text/csv; charset=utf-8");
-            put(header::CACHE_CONTROL, "no-store");
-            put(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-            if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}.csv\"")) {
-                headers.insert(header::CONTENT_DISPOSITION, value);
-            }
-            response
-        }
-        Err(error) => room.refusal(&error),
+    let file = room.ask(ExportSql { sql }).await.map_err(|error| room.refusal(&error))?;
+    let name = params.get("name").map_or_else(|| "answer".to_owned(), name_from_file);
+    // Who opens the file has to know that it is not all. The statement of an answer asks for one row more than an
+    // answer has.
+    let most = room.console.web.config.limits.budgets.ask_rows;
+    let is_cut = file.truncated || (params.get("of") == Some("answer") && file.row_count > most);
+    let name = if is_cut { format!("{name}-first-{}-rows", file.row_count) } else { name };
+    let mut response = file.csv.into_response();
+    let headers = response.headers_mut();
+    let mut put = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));
+    put(header::CONTENT_TYPE, "text/csv; charset=utf-8");
+    put(header::CACHE_CONTROL, "no-store");
+    put(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}.csv\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
     }
+    Ok(response)
 }

@@ -136,14 +136,11 @@ fn moment(text: &str) -> Option<String> {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
-    page(&room, &params).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, &params).await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
@@ -173,12 +170,9 @@ async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
 }
 
 /// `GET …/export?format=csv|ndjson`: a file, written as it is read.
-pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let filters = Filters::of(&params).list(None);
     let op = ExportAudit {
@@ -193,7 +187,7 @@ pub async fn export(State(console): State<Console>, door: Door, path: Slug, requ
     };
     let ground = Ground::Browser(room.console.web.clone(), room.visit.person.clone());
     let file = export::file(room.console.gateway.clone(), room.caller.clone(), ground, op);
-    file.await.unwrap_or_else(|error| room.refusal(&error))
+    file.await.map_err(|error| room.refusal(&error))
 }
 
 #[cfg(test)]

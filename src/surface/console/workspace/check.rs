@@ -169,29 +169,23 @@ struct CheckPage {
 }
 
 /// `GET`: what was found, as it was found.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let asked = Asked::of(&Params::parse(&query).unwrap_or_default());
     let page = async {
         let files = files(&room, &asked).await?;
         let found = room.ask(asked.check()?).await;
         page(&room, files, asked, found).await
     };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: looks again with what is corrected, imports, or throws the files away. The script gets JSON.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let headers = request.headers().clone();
     let sent = Room::submit_long::<Import>(&console, door, path, PAGE, request, Size::LONG);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let asked = Asked::of(&params);
     let done = match params.get("do") {
         Some("remove") => removed(&room, &asked).await,
@@ -200,7 +194,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         _ => looked_again(&room, asked).await,
     };
     let done = done.or_else(|error| if is_script(&headers) { wrong(String::new(), error) } else { Err(error) });
-    done.unwrap_or_else(|error| room.refusal(&error))
+    done.map_err(|error| room.refusal(&error))
 }
 
 async fn removed(room: &Room<'_>, asked: &Asked) -> Result<Response> {

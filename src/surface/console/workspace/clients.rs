@@ -1,7 +1,5 @@
 //! `/w/{slug}/clients`: the programs that people have connected, those that are kept out, and connectivity tokens.
 
-use std::ops::ControlFlow;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -60,29 +58,20 @@ const SCOPES: [(ExtScope, &str); 4] = [
 ];
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    page(&room, cursor, None, "", None).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor, None, "", None).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let (made, problem) = match room.settle(change(&room, &params).await) {
-        ControlFlow::Continue(shown) => shown,
-        ControlFlow::Break(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
+    let (made, problem) = room.settle(change(&room, &params)).await?;
     let sent = Some(&params).filter(|params| made.is_none() && params.get("do") == Some("create"));
     let page = page(&room, None, made, &problem, sent).await;
-    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
+    page.map(|page| room.once(page)).map_err(|error| room.refusal(&error))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {

@@ -1,7 +1,6 @@
 //! `/w/{slug}/connect`: choose an AI client, follow its guide, see it arrive, and test the way that it goes.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use askama::Template;
 use axum::extract::{Path, Request, State};
@@ -88,24 +87,16 @@ struct SeenPart {
 }
 
 /// `GET /w/{slug}/connect`.
-pub async fn list(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, LIST, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    list_page(&room).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn list(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, LIST, request).await?;
+    list_page(&room).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST /w/{slug}/connect`: the switch.
-pub async fn switch(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, _) = match Room::submit(&console, door, path, LIST, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    match room.ask(Enable {}).await {
-        Ok(_) => html::see_other(&room.here()),
-        Err(error) => room.refusal(&error),
-    }
+pub async fn switch(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, _) = Room::submit(&console, door, path, LIST, request).await?;
+    room.ask(Enable {}).await.map_err(|error| room.refusal(&error))?;
+    Ok(html::see_other(&room.here()))
 }
 
 async fn list_page(room: &Room<'_>) -> Result<Response> {
@@ -139,47 +130,34 @@ fn no_guide() -> Response {
 }
 
 /// `GET /w/{slug}/connect/{id}`.
-pub async fn show(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let Some(guide) = guide(&path) else { return no_guide() };
+pub async fn show(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> html::Result {
+    let Some(guide) = guide(&path) else { return Err(no_guide()) };
     let token_id = token_id(&request);
-    let room = match Room::enter(&console, door, Path(path), GUIDE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, Path(path), GUIDE, request).await?;
     let page = guide_page(&room, guide, token_id, Once::default(), "");
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `GET /w/{slug}/connect/{id}/seen`: the checkpoints alone, for the page's script.
-pub async fn seen(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let Some(guide) = guide(&path) else { return no_guide() };
+pub async fn seen(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> html::Result {
+    let Some(guide) = guide(&path) else { return Err(no_guide()) };
     let token_id = token_id(&request);
-    let room = match Room::enter(&console, door, Path(path), GUIDE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    match room.ask(Checkpoints { platform: guide.id.to_owned(), token_id }).await {
-        Ok(seen) => html::page(StatusCode::OK, &SeenPart { seen }),
-        Err(error) => room.refusal(&error),
-    }
+    let room = Room::enter(&console, door, Path(path), GUIDE, request).await?;
+    let seen = room.ask(Checkpoints { platform: guide.id.to_owned(), token_id }).await;
+    let seen = seen.map_err(|error| room.refusal(&error))?;
+    Ok(html::page(StatusCode::OK, &SeenPart { seen }))
 }
 
 /// `POST /w/{slug}/connect/{id}`.
-pub async fn submit(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let Some(guide) = guide(&path) else { return no_guide() };
-    let (room, params) = match Room::submit(&console, door, Path(path), GUIDE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let (once, problem) = match room.settle(change(&room, guide, &params).await) {
-        ControlFlow::Continue(shown) => shown,
-        ControlFlow::Break(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> html::Result {
+    let Some(guide) = guide(&path) else { return Err(no_guide()) };
+    let (room, params) = Room::submit(&console, door, Path(path), GUIDE, request).await?;
+    let (once, problem) = room.settle(change(&room, guide, &params)).await?;
     let once = once.unwrap_or_default();
     let made = once.made.as_ref().map(|made| made.token.token_id.clone());
     let token_id = made.or_else(|| params.get("token_id").filter(|id| is_public_id(id)).map(str::to_owned));
     let page = guide_page(&room, guide, token_id, once, &problem).await;
-    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
+    page.map(|page| room.once(page)).map_err(|error| room.refusal(&error))
 }
 
 /// The token that the page is about, as its address says.

@@ -1,7 +1,7 @@
 //! `/w/{slug}/datasets/{id}`: what a dataset is, what was found in it, who sees it, what people write of it, and its end.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::future::ready;
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -121,36 +121,29 @@ struct DatasetPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let saved = Params::parse(&query).unwrap_or_default().get("saved").is_some();
     let page = async { page(&room, id?, saved, "", None).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: publication, descriptions, and the deletion.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
     let sent = Room::submit_long::<UpdateDataset>(&console, door, path, PAGE, request, Size::LONG);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let changed = async { change(&room, id.clone()?, &params).await }.await;
     let field = wrong_field(&changed);
-    let problem = match room.settle(changed.map(Some)) {
-        ControlFlow::Continue((Some(to), _)) => return html::see_other(&to),
-        ControlFlow::Continue((None, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (to, problem) = room.settle(ready(changed.map(Some))).await?;
+    if let Some(to) = to {
+        return Ok(html::see_other(&to));
+    }
     let sent = Sent { params: &params, problem: &problem, field: &field };
     let page = async { page(&room, id?, false, &problem, Some(&sent)).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// What the form for words says of a dataset as it is.

@@ -24,19 +24,15 @@ use crate::surface::html;
 pub(super) const PAGE: &str = "/demo";
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let for_script = is_script(request.headers());
-    let (room, _) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, _) = Room::submit(&console, door, path, PAGE, request).await?;
     if for_script {
-        return told(console.clone(), room.caller);
+        return Ok(told(console.clone(), room.caller));
     }
-    match take(&console, &room.caller, Arc::new(|_: Progress| ())).await {
-        Ok(()) => html::see_other(&format!("/w/{}", room.membership.org.slug)),
-        Err(error) => room.refusal(&error),
-    }
+    let taken = take(&console, &room.caller, Arc::new(|_: Progress| ())).await;
+    taken.map_err(|error| room.refusal(&error))?;
+    Ok(html::see_other(&format!("/w/{}", room.membership.org.slug)))
 }
 
 /// Not published: what AI clients see is the next thing that is decided.

@@ -60,30 +60,24 @@ fn id(path: &Slug) -> Result<Id<Document>> {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let params = Params::parse(request.uri().query().unwrap_or("")).unwrap_or_default();
     let number = |name: &str| params.get(name).and_then(|number| number.parse().ok());
     let wanted = id(&path).map(|id| {
         let chunk = number("chunk");
         GetDocument { chunk, part: number("part").filter(|_| chunk.is_none()), ..GetDocument::of(id) }
     });
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let page = async { page(&room, wanted?).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: its removal.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
     let removed = async { remove(&room, id?, &params).await };
-    removed.await.unwrap_or_else(|error| room.refusal(&error))
+    removed.await.map_err(|error| room.refusal(&error))
 }
 
 async fn remove(room: &Room<'_>, document_id: Id<Document>, params: &Params) -> Result<Response> {

@@ -108,16 +108,13 @@ fn kind(finding: &Finding) -> String {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
     let page = async { page(&room, id?, cursor).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>) -> Result<Response> {

@@ -1,6 +1,6 @@
 //! `/w/{slug}/follow`: documents that are kept from elsewhere, and the forms that begin new ones.
 
-use std::ops::ControlFlow;
+use std::future::ready;
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -52,28 +52,19 @@ struct FollowPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    page(&room, None).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
+    page(&room, None).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
     let changed = kept::change(&room, None, &params).await;
     let field = wrong_field(&changed);
-    let problem = match room.settle(changed.map(|()| None::<()>)) {
-        ControlFlow::Continue((_, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (_, problem) = room.settle(ready(changed.map(|()| None::<()>))).await?;
     let sent = Sent { params: &params, problem: &problem, field: &field };
-    page(&room, Some(&sent)).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, Some(&sent)).await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>, sent: Option<&Sent<'_>>) -> Result<Response> {

@@ -89,15 +89,9 @@ struct ImportedPage {
 }
 
 /// `POST`. What the script asks for is JSON; a form gets the page of the dataset, or one that says what was wrong.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let visit = match Visit::of(&console.web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let room = match Room::find(&console, visit, &path, PAGE).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let visit = Visit::of(&console.web, &door.session, door.context, &request).await?;
+    let room = Room::find(&console, visit, &path, PAGE).await?;
     let headers = request.headers().clone();
     let answered = match taken(&room, &headers, request).await {
         Ok(Some(outcome)) => finished(&room, outcome, &headers).await,
@@ -108,8 +102,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(error) => Err(error),
     };
     match answered {
-        Ok(response) => response,
-        Err(error) => refused(&room, &error, &headers).await,
+        Ok(response) => Ok(response),
+        Err(error) => Err(refused(&room, &error, &headers).await),
     }
 }
 

@@ -1,7 +1,5 @@
 //! `/w/{slug}/members`: who belongs to the workspace, and who is invited.
 
-use std::ops::ControlFlow;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -37,28 +35,19 @@ struct MembersPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    page(&room, cursor, None, "").await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor, None, "").await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let (invited, problem) = match room.settle(change(&room, &params).await) {
-        ControlFlow::Continue(shown) => shown,
-        ControlFlow::Break(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
+    let (invited, problem) = room.settle(change(&room, &params)).await?;
     let page = page(&room, None, invited, &problem).await;
-    page.map_or_else(|error| room.refusal(&error), |page| room.once(page))
+    page.map(|page| room.once(page)).map_err(|error| room.refusal(&error))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {

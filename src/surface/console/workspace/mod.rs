@@ -26,7 +26,6 @@ pub mod texts;
 pub mod uploads;
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -217,13 +216,19 @@ impl<'a> Room<'a> {
         html::failure(error)
     }
 
-    /// What follows a form: what the page shows this one time, and what was wrong; or an answer that is not the page.
-    fn settle<T>(&self, changed: Result<Option<T>>) -> ControlFlow<Response, (Option<T>, String)> {
-        match changed {
-            Ok(None) => ControlFlow::Break(html::see_other(&format!("{}?{}", self.here(), return_to::DONE))),
-            Ok(once) => ControlFlow::Continue((once, String::new())),
-            Err(error) if Self::is_correctable(&error) => ControlFlow::Continue((None, error.message)),
-            Err(error) => ControlFlow::Break(self.refusal(&error)),
+    /// What follows what a form changes: what the page shows this one time, and what was wrong.
+    ///
+    /// # Errors
+    /// The answer to send instead of the page.
+    async fn settle<T>(
+        &self,
+        change: impl Future<Output = Result<Option<T>>>,
+    ) -> Result<(Option<T>, String), Response> {
+        match change.await {
+            Ok(None) => Err(html::see_other(&format!("{}?{}", self.here(), return_to::DONE))),
+            Ok(once) => Ok((once, String::new())),
+            Err(error) if Self::is_correctable(&error) => Ok((None, error.message)),
+            Err(error) => Err(self.refusal(&error)),
         }
     }
 

@@ -104,16 +104,13 @@ struct OverviewPage {
     is_table: bool,
 }
 
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, "", request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, "", request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let cursor = params.get("cursor").map(str::to_owned);
     let text = params.get("text").unwrap_or("").trim().to_owned();
-    page(&room, cursor, text).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor, text).await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<Response> {

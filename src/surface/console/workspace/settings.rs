@@ -1,8 +1,6 @@
 //! `/w/{slug}/settings`: the workspace's name, its switch for AI clients, who may join, and what language models may be
 //! sent.
 
-use std::ops::ControlFlow;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -37,26 +35,17 @@ struct SettingsPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    page(&room, "", None).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
+    page(&room, "", None).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let saved = save(&room, &params).await.map(|()| None::<()>);
-    let problem = match room.settle(saved) {
-        ControlFlow::Continue((_, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
-    page(&room, &problem, Some(&params)).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
+    let saved = async { save(&room, &params).await.map(|()| None::<()>) };
+    let (_, problem) = room.settle(saved).await?;
+    page(&room, &problem, Some(&params)).await.map_err(|error| room.refusal(&error))
 }
 
 async fn save(room: &Room<'_>, params: &Params) -> Result<()> {

@@ -234,48 +234,29 @@ struct ChangedPage {
 }
 
 /// `GET`: what would change.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let params = match Params::parse(request.uri().query().unwrap_or("")) {
         Err(FormError::TooLarge) => Err(too_many()),
         params => Ok(params.unwrap_or_default()),
     };
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    let params = match params {
-        // What an address alone, as after a form, would change is not known: they choose again.
-        Ok(params) if params.get("do").is_none() => {
-            return html::see_other(&format!("/w/{}", room.membership.org.slug));
-        }
-        Ok(params) => params,
-        Err(error) => return room.refusal(&error),
-    };
-    let change = match Change::asked(&room, &params).await {
-        Ok(change) => change,
-        Err(error) => return room.refusal(&error),
-    };
-    if let Err(answer) = change.is_proven(&room).await {
-        return answer;
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
+    let params = params.map_err(|error| room.refusal(&error))?;
+    // What an address alone, as after a form, would change is not known: they choose again.
+    if params.get("do").is_none() {
+        return Ok(html::see_other(&format!("/w/{}", room.membership.org.slug)));
     }
+    let change = Change::asked(&room, &params).await.map_err(|error| room.refusal(&error))?;
+    change.is_proven(&room).await?;
     let page = async { page(&room, change, Chosen::asked(&room, change, &params).await?, String::new()).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: changes them, and says what came of each.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let change = match Change::asked(&room, &params).await {
-        Ok(change) => change,
-        Err(error) => return room.refusal(&error),
-    };
-    if let Err(answer) = change.is_proven(&room).await {
-        return answer;
-    }
-    changed(&room, change, &params).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
+    let change = Change::asked(&room, &params).await.map_err(|error| room.refusal(&error))?;
+    change.is_proven(&room).await?;
+    changed(&room, change, &params).await.map_err(|error| room.refusal(&error))
 }
 
 /// The datasets of a form, by the names that its page showed.

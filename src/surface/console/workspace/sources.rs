@@ -52,31 +52,25 @@ struct SourcesPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let cursor = cursor(&Params::parse(&query).unwrap_or_default());
-    page(&room, cursor, Outcome::default()).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor, Outcome::default()).await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let (room, params) = Room::submit(&console, door, path, PAGE, request).await?;
     let outcome = match change(&room, &params).await {
-        Ok(None) => return html::see_other(&at(&room, cursor(&params).as_deref())),
+        Ok(None) => return Ok(html::see_other(&at(&room, cursor(&params).as_deref()))),
         Ok(Some(notice)) => Outcome { notice, ..Outcome::default() },
         Err(error) if Room::is_correctable(&error) || error.code == Code::SourceUnavailable => refused(&params, error),
-        Err(error) => return room.refusal(&error),
+        Err(error) => return Err(room.refusal(&error)),
     };
     let here = at(&room, cursor(&params).as_deref());
     let page = page(&room, cursor(&params), outcome).await;
-    page.map_or_else(|error| room.refusal(&error), |page| room.visit.once(page, &here))
+    page.map(|page| room.visit.once(page, &here)).map_err(|error| room.refusal(&error))
 }
 
 /// Which page of the list the reader is on; nothing is the first.

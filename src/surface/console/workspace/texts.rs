@@ -100,15 +100,12 @@ fn search(dataset_id: Id<Dataset>, words: &str) -> SearchHybrid {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let params = Params::parse(request.uri().query().unwrap_or("")).unwrap_or_default();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
     let page = async { page(&room, id?, &params).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<Response> {

@@ -62,23 +62,17 @@ impl Shown {
 }
 
 /// `GET /device[?user_code=…]`.
-pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
-        Ok(visit) => visit,
-        Err(response) => return response,
-    };
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let visit = Visit::of(&web, &door.session, door.context, &request).await?;
     let params = Params::parse(request.uri().query().unwrap_or("")).unwrap_or_default();
     let brought = params.get("user_code").is_some();
-    page(&web, &visit, StatusCode::OK, &params, brought, "")
+    Ok(page(&web, &visit, StatusCode::OK, &params, brought, ""))
 }
 
 /// `POST /device`.
-pub async fn submit(State(web): State<Web>, door: Door, request: Request) -> Response {
-    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
-        Ok(form) => form,
-        Err(response) => return response,
-    };
-    find(&web, &visit, &params).await.unwrap_or_else(|error| html::failure(&error))
+pub async fn submit(State(web): State<Web>, door: Door, request: Request) -> html::Result {
+    let (visit, params) = Visit::form(&web, &door.session, door.context, PURPOSE, request).await?;
+    find(&web, &visit, &params).await.map_err(|error| html::failure(&error))
 }
 
 /// From the code to the consent page.

@@ -1,7 +1,5 @@
 //! `/w/{slug}/ontologies/{id}`: what an ontology says, for people; whether the data keep it; its files, and its end.
 
-use std::ops::ControlFlow;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -90,13 +88,10 @@ impl Check {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, ONE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, ONE, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let page = async {
         match room.caller.rights.allow(Action::WriteDatasets) {
@@ -104,26 +99,20 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
             false => read_page(&room, id?, params.get("dataset")).await,
         }
     };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: the comparison with the data, and the deletion.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, ONE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = Room::submit(&console, door, path, ONE, request).await?;
     let changed = async { change(&room, id.clone()?, &params).await };
-    let problem = match room.settle(changed.await) {
-        ControlFlow::Continue((Some(Deleted), _)) => {
-            return html::see_other(&format!("/w/{}/ontologies", room.membership.org.slug));
-        }
-        ControlFlow::Continue((None, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (deleted, problem) = room.settle(changed).await?;
+    if let Some(Deleted) = deleted {
+        return Ok(html::see_other(&format!("/w/{}/ontologies", room.membership.org.slug)));
+    }
     let page = async { page(&room, id?, &problem).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 struct Deleted;
@@ -213,16 +202,13 @@ async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Op
 }
 
 /// `GET …/export?format=ossie|ossie_json|legacy_json`: a file.
-pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, EXPORT, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, EXPORT, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let file = async { file(&room, id?, &params).await };
-    file.await.unwrap_or_else(|error| room.refusal(&error))
+    file.await.map_err(|error| room.refusal(&error))
 }
 
 async fn file(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Response> {

@@ -137,26 +137,20 @@ fn text(value: &Value) -> String {
 }
 
 /// `GET`; `?conversation=` goes on with one.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, ASK, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, ASK, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let page = async { page(&room, id?, &params, None).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: the question.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
     let sent = Room::submit_long::<AskQuestion>(&console, door, path, ASK, request, Size::LONG);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let answered = async {
         let ontology_id = Some(id.clone()?.into());
         let conversation_id = params.get("conversation").and_then(|id| id.parse().ok());
@@ -164,11 +158,11 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         room.ask(op).await
     };
     let answered = match answered.await {
-        Err(error) if is_told_elsewhere(&error) => return room.refusal(&error),
+        Err(error) if is_told_elsewhere(&error) => return Err(room.refusal(&error)),
         answered => answered,
     };
     let page = async { page(&room, id?, &params, Some(answered)).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// The page of an answer to what was asked elsewhere; from here on it is a conversation of this ontology.

@@ -110,36 +110,30 @@ impl Sheet {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, EDIT, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, EDIT, request).await?;
     let page = async {
         let op = GetOntologyText { ontology_id: id?, version: None, format: Format::Saved };
         let Text { ontology, text, .. } = room.ask(op).await?;
         let sheet = Sheet { text, version: Some(ontology.version), ..Sheet::default() };
         page(&room, Some(&ontology), sheet).await
     };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: the next version.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
     let sent = Room::submit_long::<UpdateOntology>(&console, door, path, EDIT, request, Size::DOCUMENT);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let answer = async {
         match params.get("do") {
             Some("anew") => anew(&room, id?, &params).await,
             _ => save(&room, id?, &params).await,
         }
     };
-    answer.await.unwrap_or_else(|error| room.refusal(&error))
+    answer.await.map_err(|error| room.refusal(&error))
 }
 
 /// What is new in the tables, brought into the text; it is not saved yet.

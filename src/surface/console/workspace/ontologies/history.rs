@@ -1,7 +1,6 @@
 //! `/w/{slug}/ontologies/{id}/history`: the kept texts of an ontology; an old one is read, and made the newest again.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -36,33 +35,24 @@ struct HistoryPage {
 }
 
 /// `GET`, with `?version=` for the text of one.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, HISTORY, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, HISTORY, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let version = params.get("version").and_then(|version| version.parse().ok());
     let page = async { page(&room, id?, version, "").await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: an old text becomes the newest.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, HISTORY, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = Room::submit(&console, door, path, HISTORY, request).await?;
     let changed = async { restore(&room, id.clone()?, &params).await.map(|()| None::<()>) };
-    let problem = match room.settle(changed.await) {
-        ControlFlow::Continue((_, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (_, problem) = room.settle(changed).await?;
     let page = async { page(&room, id?, None, &problem).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 async fn restore(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<()> {

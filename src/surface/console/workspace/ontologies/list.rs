@@ -39,12 +39,9 @@ struct ListPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, PAGE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    page(&room).await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, PAGE, request).await?;
+    page(&room).await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(room: &Room<'_>) -> Result<Response> {

@@ -48,21 +48,15 @@ struct NewPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let room = match Room::enter(&console, door, path, NEW, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
-    page(&room, None, "").await.unwrap_or_else(|error| room.refusal(&error))
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
+    let room = Room::enter(&console, door, path, NEW, request).await?;
+    page(&room, None, "").await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: a draft, a conversion, or the first version.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let sent = Room::submit_long::<CreateOntology>(&console, door, path, NEW, request, Size::DOCUMENT);
-    let (room, params) = match sent.await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = sent.await?;
     let answer = match params.get("do") {
         Some("draft") => draft(&room, &params).await,
         Some("convert") => convert(&room, &params).await,
@@ -83,7 +77,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         }
         answer => answer,
     };
-    answer.unwrap_or_else(|error| room.refusal(&error))
+    answer.map_err(|error| room.refusal(&error))
 }
 
 async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {

@@ -53,18 +53,15 @@ pub(super) fn tone(outcome: Ending) -> &'static str {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, QUESTIONS, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, QUESTIONS, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let cursor = params.get("cursor").map(str::to_owned);
     let everybodys = params.get("whose") == Some("everybody");
     let page = async { page(&room, id?, everybodys, cursor).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 async fn page(

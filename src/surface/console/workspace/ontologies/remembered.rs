@@ -1,7 +1,6 @@
 //! `/w/{slug}/ontologies/{id}/remembered`: what people let the workspace remember of an ontology, and forgetting it.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -35,29 +34,21 @@ struct RememberedPage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, REMEMBERED, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, REMEMBERED, request).await?;
     let page = async { page(&room, id?, "").await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: one is forgotten.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, REMEMBERED, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
-    let problem = match room.settle(forget(&room, &params).await.map(|()| None::<()>)) {
-        ControlFlow::Continue((_, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (room, params) = Room::submit(&console, door, path, REMEMBERED, request).await?;
+    let changed = async { forget(&room, &params).await.map(|()| None::<()>) };
+    let (_, problem) = room.settle(changed).await?;
     let page = async { page(&room, id?, &problem).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 async fn forget(room: &Room<'_>, params: &Params) -> Result<()> {

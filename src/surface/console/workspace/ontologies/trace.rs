@@ -1,7 +1,5 @@
 //! `/w/{slug}/questions/{id}`: how a question became its answer, step by step, and remembering it.
 
-use std::ops::ControlFlow;
-
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -51,38 +49,29 @@ struct TracePage {
 }
 
 /// `GET`.
-pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let query = request.uri().query().unwrap_or("").to_owned();
     let id = id(&path);
-    let room = match Room::enter(&console, door, path, TRACE, request).await {
-        Ok(room) => room,
-        Err(response) => return response,
-    };
+    let room = Room::enter(&console, door, path, TRACE, request).await?;
     let params = Params::parse(&query).unwrap_or_default();
     let page = async { page(&room, id?, &params, "").await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 /// `POST`: it is remembered.
-pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> html::Result {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, TRACE, request).await {
-        Ok(found) => found,
-        Err(response) => return response,
-    };
+    let (room, params) = Room::submit(&console, door, path, TRACE, request).await?;
     let changed = async { remember(&room, id.clone()?, &params).await.map(Some) };
-    let problem = match room.settle(changed.await) {
-        ControlFlow::Continue((Some(memory), _)) => {
-            let conversation = params.get("conversation").unwrap_or("");
-            let said = [("remembered", memory.name()), ("conversation", conversation)];
-            let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(said).finish();
-            return html::see_other(&format!("{}?{query}", room.here()));
-        }
-        ControlFlow::Continue((None, problem)) => problem,
-        ControlFlow::Break(response) => return response,
-    };
+    let (memory, problem) = room.settle(changed).await?;
+    if let Some(memory) = memory {
+        let conversation = params.get("conversation").unwrap_or("");
+        let said = [("remembered", memory.name()), ("conversation", conversation)];
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(said).finish();
+        return Ok(html::see_other(&format!("{}?{query}", room.here())));
+    }
     let page = async { page(&room, id?, &params, &problem).await };
-    page.await.unwrap_or_else(|error| room.refusal(&error))
+    page.await.map_err(|error| room.refusal(&error))
 }
 
 fn id(path: &Slug) -> Result<Id<Run>> {
