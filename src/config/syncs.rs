@@ -75,13 +75,7 @@ mod tests {
         let expected = SyncFolder { workspace: "acme".into(), name: "hand-book".into(), path: "/srv/hand book".into() };
         assert_eq!(folder, expected);
         for bad in [
-            "/srv/x",
-            "handbook=/srv/x",
-            "acme/=/srv/x",
-            "/x=/srv/x",
-            "acme/x=srv",
-            "acme/x/y=/srv",
-            "*/x=/srv",
+            "/srv/x", "handbook=/srv/x", "acme/=/srv/x", "/x=/srv/x", "acme/x=srv", "acme/x/y=/srv", "*/x=/srv",
             "acme/X=/srv",
         ] {
             assert!(bad.parse::<SyncFolder>().is_err(), "{bad}");

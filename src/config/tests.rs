@@ -29,11 +29,7 @@ fn every_problem_is_reported_at_once_and_no_value_is_echoed() {
     .unwrap_err();
     let all = problems.join("\n");
     for name in [
-        "DRAGOMAN_LISTEN",
-        "DRAGOMAN_SQL_ROWS",
-        "DRAGOMAN_LOG_FORMAT",
-        "DRAGOMAN_MCP_STRICT",
-        "DATABASE_URL",
+        "DRAGOMAN_LISTEN", "DRAGOMAN_SQL_ROWS", "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_MCP_STRICT", "DATABASE_URL",
         "DRAGOMAN_MASTER_KEY",
     ] {
         assert!(all.contains(name), "{name} in {all}");

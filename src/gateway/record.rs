@@ -103,13 +103,7 @@ impl Record {
 /// Whether an entry says `text`, which is in lower case.
 fn says(entry: &Entry, text: &str) -> bool {
     let fields = [
-        &entry.principal,
-        &entry.client,
-        &entry.session,
-        &entry.ip,
-        &entry.request_id,
-        &entry.action,
-        &entry.target,
+        &entry.principal, &entry.client, &entry.session, &entry.ip, &entry.request_id, &entry.action, &entry.target,
         &entry.outcome,
     ];
     text.is_empty() || fields.iter().any(|field| field.to_lowercase().contains(text))

@@ -63,14 +63,7 @@ mod tests {
     #[test]
     fn f08_other_names_are_taken() {
         for name in [
-            "",
-            "Claude Code (dragoman)",
-            "Claude",
-            "Google",
-            "Cursor",
-            "MCP Inspector",
-            "Drago",
-            "Анна 日本",
+            "", "Claude Code (dragoman)", "Claude", "Google", "Cursor", "MCP Inspector", "Drago", "Анна 日本",
             "Dragon Manager",
         ] {
             assert!(!is_claimed(name), "{name}");

@@ -12,44 +12,14 @@ const MOST: usize = 10;
 
 /// Schemes of installed programs that have no dot although RFC 8252 §7.1 asks for one.
 const KNOWN_APPS: [&str; 14] = [
-    "cursor",
-    "vscode",
-    "vscode-insiders",
-    "vscodium",
-    "windsurf",
-    "zed",
-    "claude",
-    "codex",
-    "goose",
-    "kiro",
-    "lmstudio",
-    "raycast",
-    "trae",
-    "warp",
+    "cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "claude", "codex", "goose", "kiro",
+    "lmstudio", "raycast", "trae", "warp",
 ];
 
 /// Schemes that run code, read files or leave the web; one of them spoils a whole registration (A06).
 const DANGEROUS: [&str; 20] = [
-    "javascript",
-    "data",
-    "vbscript",
-    "file",
-    "blob",
-    "about",
-    "filesystem",
-    "view-source",
-    "jar",
-    "chrome",
-    "chrome-extension",
-    "moz-extension",
-    "resource",
-    "intent",
-    "ms-msdt",
-    "search-ms",
-    "ws",
-    "wss",
-    "ftp",
-    "mailto",
+    "javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "view-source", "jar", "chrome",
+    "chrome-extension", "moz-extension", "resource", "intent", "ms-msdt", "search-ms", "ws", "wss", "ftp", "mailto",
 ];
 
 /// What an address is.

@@ -307,21 +307,8 @@ impl ExportAudit {
 }
 
 const COLUMNS: [&str; 15] = [
-    "seq",
-    "at",
-    "principal",
-    "client",
-    "client_version",
-    "session",
-    "ip",
-    "request_id",
-    "action",
-    "target",
-    "outcome",
-    "duration_ms",
-    "rows",
-    "bytes",
-    "count",
+    "seq", "at", "principal", "client", "client_version", "session", "ip", "request_id", "action", "target", "outcome",
+    "duration_ms", "rows", "bytes", "count",
 ];
 
 fn line(format: Format, entry: AuditEntry) -> Result<String> {
@@ -330,16 +317,8 @@ fn line(format: Format, entry: AuditEntry) -> Result<String> {
     }
     let numbers = [entry.duration_ms, entry.rows, entry.bytes, entry.count].map(|number| number.to_string());
     let texts = [
-        &entry.at,
-        &entry.principal,
-        &entry.client,
-        &entry.client_version,
-        &entry.session,
-        &entry.ip,
-        &entry.request_id,
-        &entry.action,
-        &entry.target,
-        &entry.outcome,
+        &entry.at, &entry.principal, &entry.client, &entry.client_version, &entry.session, &entry.ip,
+        &entry.request_id, &entry.action, &entry.target, &entry.outcome,
     ];
     let mut cells = vec![entry.seq.to_string()];
     cells.extend(texts.map(|text| cell(text)));

@@ -15,13 +15,7 @@ use zip::write::SimpleFileOptions;
 use crate::support::service::{Service, json_of};
 
 const HANDBOOKS: [&str; 8] = [
-    "handbook.docx",
-    "handbook.odt",
-    "handbook.epub",
-    "handbook.rtf",
-    "handbook.pptx",
-    "handbook.html",
-    "handbook.pdf",
+    "handbook.docx", "handbook.odt", "handbook.epub", "handbook.rtf", "handbook.pptx", "handbook.html", "handbook.pdf",
     "handbook-office.pdf",
 ];
 

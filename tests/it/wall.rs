@@ -29,23 +29,9 @@ use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
 const WALLED: [&str; 17] = [
-    "cluster_indexes",
-    "connectivity_tokens",
-    "conversations",
-    "dataset_versions",
-    "datasets",
-    "document_sync_marks",
-    "document_syncs",
-    "documents",
-    "index_homes",
-    "ontologies",
-    "ontology_tables",
-    "ontology_versions",
-    "question_runs",
-    "remembered",
-    "sources",
-    "tasks",
-    "version_documents",
+    "cluster_indexes", "connectivity_tokens", "conversations", "dataset_versions", "datasets", "document_sync_marks",
+    "document_syncs", "documents", "index_homes", "ontologies", "ontology_tables", "ontology_versions",
+    "question_runs", "remembered", "sources", "tasks", "version_documents",
 ];
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands

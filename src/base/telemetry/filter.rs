@@ -174,10 +174,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said_without_repeating_it() {
         for text in [
-            "dragoman=hunter2",
-            "dragoman=info=hunter2",
-            "[hunter2]=info",
-            "info dragoman=hunter2",
+            "dragoman=hunter2", "dragoman=info=hunter2", "[hunter2]=info", "info dragoman=hunter2",
             "dragoman = hunter2",
         ] {
             let problem = LogFilter::read(text).unwrap_err();

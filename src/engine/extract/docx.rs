@@ -24,17 +24,7 @@ const DOCUMENT: &str = "word/document.xml";
 
 /// Elements whose content is no text of the document.
 const SKIPPED: &[&str] = &[
-    "del",
-    "moveFrom",
-    "Fallback",
-    "instrText",
-    "delText",
-    "rPr",
-    "pPrChange",
-    "sectPr",
-    "tblPr",
-    "trPr",
-    "sdtPr",
+    "del", "moveFrom", "Fallback", "instrText", "delText", "rPr", "pPrChange", "sectPr", "tblPr", "trPr", "sdtPr",
     "fldData",
 ];
 

@@ -145,17 +145,7 @@ impl<'a> Pattern<'a> {
 
 /// The months, from January on.
 pub const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 ];
 /// The days of a week, from Monday on (ISO 8601).

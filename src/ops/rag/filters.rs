@@ -47,17 +47,8 @@ pub(super) struct Filters {
 }
 
 const NAMES: [&str; 11] = [
-    "source_ids",
-    "source_names",
-    "doc_ids",
-    "source_files",
-    "min_score",
-    "tags_any",
-    "tags_all",
-    "post_type_ids",
-    "metadata",
-    "created_after",
-    "created_before",
+    "source_ids", "source_names", "doc_ids", "source_files", "min_score", "tags_any", "tags_all", "post_type_ids",
+    "metadata", "created_after", "created_before",
 ];
 
 /// The filters, and the least score.

@@ -25,17 +25,8 @@ use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11).
 const ONCE: [&str; 11] = [
-    "grant_type",
-    "code",
-    "redirect_uri",
-    "client_id",
-    "client_secret",
-    "client_assertion",
-    "code_verifier",
-    "refresh_token",
-    "device_code",
-    "scope",
-    "resource",
+    "grant_type", "code", "redirect_uri", "client_id", "client_secret", "client_assertion", "code_verifier",
+    "refresh_token", "device_code", "scope", "resource",
 ];
 /// The grant types, and how the record calls them.
 const GRANTS: [(&str, &str); 3] =

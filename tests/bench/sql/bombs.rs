@@ -50,14 +50,7 @@ pub async fn run() {
         node.budgets.sql_time.as_secs()
     );
     let head = [
-        "beside it",
-        "queries",
-        "p50 ms",
-        "p99 ms",
-        "most ms",
-        "bombs ran",
-        "turned away",
-        "last end s",
+        "beside it", "queries", "p50 ms", "p99 ms", "most ms", "bombs ran", "turned away", "last end s",
         "workers' memory MB",
     ];
     print(&title, &head, &rows);

@@ -103,15 +103,7 @@ pub async fn run(scale: &str) {
         ]);
     }
     let head = [
-        "query",
-        "raw, collected",
-        "raw, streamed",
-        "ours",
-        "ratio",
-        "added ms",
-        "raw, CPU",
-        "ours, CPU",
-        "judged µs",
+        "query", "raw, collected", "raw, streamed", "ours", "ratio", "added ms", "raw, CPU", "ours, CPU", "judged µs",
         "times",
     ];
     let title = format!("TPC-H-shaped queries, scale {scale}, warm, medians in ms; ratio of ours to raw, collected");

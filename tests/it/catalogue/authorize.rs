@@ -115,22 +115,9 @@ async fn a04_only_the_port_of_a_loopback_address_is_free() {
                 .collect();
         bad.extend([format!("https://{host}/cb"), format!("ws://{host}/cb"), format!("http://{host}.evil.example/cb")]);
         for other in [
-            "127.0.0.1",
-            "[::1]",
-            "localhost",
-            "LOCALHOST",
-            "localhost.",
-            "127.0.0.2",
-            "127.1",
-            "0x7f000001",
-            "2130706433",
-            "0177.0.0.1",
-            "[::ffff:127.0.0.1]",
-            "[0:0:0:0:0:0:0:1]",
-            "127.0.0.1.evil.example",
-            "localhost.evil.example",
-            "0.0.0.0",
-            "[::]",
+            "127.0.0.1", "[::1]", "localhost", "LOCALHOST", "localhost.", "127.0.0.2", "127.1", "0x7f000001",
+            "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "127.0.0.1.evil.example",
+            "localhost.evil.example", "0.0.0.0", "[::]",
         ] {
             if other != host {
                 bad.push(format!("http://{other}/cb"));
@@ -242,15 +229,8 @@ async fn a13_a_repeated_parameter_is_refused_wherever_it_stands() {
     let path = site.authorize_path(&client, &[]);
     let query = path.split_once('?').unwrap().1.to_owned();
     let known = [
-        "response_type",
-        "response_mode",
-        "scope",
-        "state",
-        "code_challenge",
-        "code_challenge_method",
-        "resource",
-        "prompt",
-        "max_age",
+        "response_type", "response_mode", "scope", "state", "code_challenge", "code_challenge_method", "resource",
+        "prompt", "max_age",
     ];
     for name in known {
         // Twice in the query, and once in the query and once in the body, the same value and an empty one included.

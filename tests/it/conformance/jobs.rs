@@ -20,12 +20,7 @@ pub struct Jobs(pub TaskManager);
 
 /// The names of these tools.
 pub const NAMES: [&str; 7] = [
-    "confirm_delete",
-    "failing_job",
-    "greet",
-    "multi_input",
-    "protocol_error_job",
-    "slow_compute",
+    "confirm_delete", "failing_job", "greet", "multi_input", "protocol_error_job", "slow_compute",
     "test_tool_with_task",
 ];
 

@@ -182,17 +182,8 @@ async fn the_test_goes_the_whole_way_and_leaves_nothing_behind() {
         assert_eq!((&report["ok"], &report["sample_query_ok"]), (&true.into(), &true.into()), "{report:#}");
         assert_eq!((&report["datasets_accessible"], &report["errors"]), (&1.into(), &json!([])), "{report:#}");
         let all = [
-            "address",
-            "reach",
-            "challenge",
-            "resource",
-            "workspace_resource",
-            "authorization_server",
-            "registration",
-            "token_endpoint",
-            "switch",
-            "mcp",
-            "sample_query",
+            "address", "reach", "challenge", "resource", "workspace_resource", "authorization_server", "registration",
+            "token_endpoint", "switch", "mcp", "sample_query",
         ];
         for id in all {
             assert_eq!(outcome(&report, id), "passed", "{report:#}");

@@ -45,10 +45,7 @@ async fn everybody_reads_every_page_without_scripts() {
         assert_eq!(page.matches(" aria-current=\"page\"").count() == 0, path == "/docs", "{path}");
     }
     for path in [
-        "/docs/nothing",
-        "/docs/connect/netscape",
-        "/docs/nothing.md",
-        "/docs/files/Cargo.toml",
+        "/docs/nothing", "/docs/connect/netscape", "/docs/nothing.md", "/docs/files/Cargo.toml",
         "/docs/..%2FCargo.toml",
     ] {
         assert_eq!(service.http.get(service.url(path)).send().await.unwrap().status(), 404, "{path}");

@@ -8,14 +8,7 @@ use super::*;
 use crate::support::databases::both;
 
 const TABLES: [&str; 8] = [
-    "orgs",
-    "users",
-    "memberships",
-    "oauth_clients",
-    "grants",
-    "refresh_tokens",
-    "connectivity_tokens",
-    "signing_keys",
+    "orgs", "users", "memberships", "oauth_clients", "grants", "refresh_tokens", "connectivity_tokens", "signing_keys",
 ];
 
 /// Every value of every table as text.

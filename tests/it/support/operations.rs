@@ -325,27 +325,8 @@ impl Ids {
             ..
         } = self;
         [
-            slug,
-            name,
-            dataset,
-            document,
-            table,
-            user,
-            email,
-            invitation,
-            grant,
-            token,
-            client,
-            source,
-            ontology,
-            trace,
-            conversation,
-            remembered,
-            blocked,
-            label,
-            datasets_cursor,
-            members_cursor,
-            grants_cursor,
+            slug, name, dataset, document, table, user, email, invitation, grant, token, client, source, ontology,
+            trace, conversation, remembered, blocked, label, datasets_cursor, members_cursor, grants_cursor,
             audit_cursor,
         ]
     }

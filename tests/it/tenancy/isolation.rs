@@ -175,19 +175,8 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 
 /// What is new in every answer.
 const FRESH: [&str; 13] = [
-    "ontology_id",
-    "request_id",
-    "invitation_id",
-    "link",
-    "secret",
-    "token_id",
-    "last_four",
-    "dataset_id",
-    "execution_ms",
-    "latency_ms",
-    "ms",
-    "exists",
-    "upload_id",
+    "ontology_id", "request_id", "invitation_id", "link", "secret", "token_id", "last_four", "dataset_id",
+    "execution_ms", "latency_ms", "ms", "exists", "upload_id",
 ];
 
 /// What is new of an upload.

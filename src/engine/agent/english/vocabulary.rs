@@ -128,17 +128,7 @@ pub(super) fn superlative(word: &str) -> Option<(bool, &'static [&'static str])>
     const PRICE: &[&str] = &["price", "cost", "rate", "amount", "fee", "fare", "charge", "total"];
     const TIME: &[&str] = &["@time"];
     const SIZE: &[&str] = &[
-        "size",
-        "area",
-        "population",
-        "capacity",
-        "amount",
-        "total",
-        "quantity",
-        "volume",
-        "seats",
-        "length",
-        "bytes",
+        "size", "area", "population", "capacity", "amount", "total", "quantity", "volume", "seats", "length", "bytes",
     ];
     const SPEED: &[&str] = &["speed", "velocity"];
     const WEIGHT: &[&str] = &["weight", "mass"];

@@ -336,25 +336,8 @@ impl Reader<'_> {
             Some(Kind::Text(text)) => civil(text).is_none(),
             Some(Kind::Word(word)) => {
                 const WORDS: [&str; 20] = [
-                    "today",
-                    "yesterday",
-                    "tomorrow",
-                    "now",
-                    "current_date",
-                    "current_timestamp",
-                    "last",
-                    "past",
-                    "previous",
-                    "this",
-                    "next",
-                    "start",
-                    "end",
-                    "monday",
-                    "latest",
-                    "ytd",
-                    "mtd",
-                    "qtd",
-                    "wtd",
+                    "today", "yesterday", "tomorrow", "now", "current_date", "current_timestamp", "last", "past",
+                    "previous", "this", "next", "start", "end", "monday", "latest", "ytd", "mtd", "qtd", "wtd",
                     "beginning",
                 ];
                 WORDS.iter().any(|it| it.eq_ignore_ascii_case(word)) && !self.is_sign(1, ".")

@@ -76,32 +76,13 @@ impl Reader<'_> {
 
     fn beside(&mut self) -> Option<Beside> {
         const BEFORE: [&str; 15] = [
-            "previous period",
-            "prior period",
-            "preceding period",
-            "last period",
-            "the previous period",
-            "period before",
-            "the period before",
-            "month over month",
-            "week over week",
-            "quarter over quarter",
-            "day over day",
-            "mom",
-            "wow",
-            "qoq",
-            "dod",
+            "previous period", "prior period", "preceding period", "last period", "the previous period",
+            "period before", "the period before", "month over month", "week over week", "quarter over quarter",
+            "day over day", "mom", "wow", "qoq", "dod",
         ];
         const YEAR: [&str; 9] = [
-            "last year",
-            "previous year",
-            "prior year",
-            "the year before",
-            "year before",
-            "a year ago",
-            "year ago",
-            "year over year",
-            "yoy",
+            "last year", "previous year", "prior year", "the year before", "year before", "a year ago", "year ago",
+            "year over year", "yoy",
         ];
         if self.eat(&BEFORE) {
             return Some(Beside::PreviousPeriod);

@@ -5,23 +5,8 @@ use crate::model::error::Result;
 
 /// Headers of which a mail has some (RFC 5322 §3.6).
 const HEADERS: &[&str] = &[
-    "from",
-    "to",
-    "subject",
-    "date",
-    "received",
-    "message-id",
-    "mime-version",
-    "return-path",
-    "delivered-to",
-    "reply-to",
-    "content-type",
-    "x-mailer",
-    "in-reply-to",
-    "references",
-    "cc",
-    "sender",
-    "dkim-signature",
+    "from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path", "delivered-to",
+    "reply-to", "content-type", "x-mailer", "in-reply-to", "references", "cc", "sender", "dkim-signature",
 ];
 /// How many tell a mail, where the name does not.
 const ENOUGH: usize = 3;

@@ -17,47 +17,13 @@ const UNSEEN: &[&str] = &[
 /// What leads elsewhere, or is the same on every page.
 const AROUND: &[&str] = &["nav", "aside", "footer", "menu"];
 const AROUND_ROLES: &[&str] = &[
-    "navigation",
-    "banner",
-    "contentinfo",
-    "complementary",
-    "search",
-    "dialog",
-    "alert",
-    "menu",
-    "menubar",
-    "toolbar",
+    "navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alert", "menu", "menubar", "toolbar",
 ];
 /// Words of classes and ids of such parts.
 const AROUND_WORDS: &[&str] = &[
-    "nav",
-    "navbar",
-    "navigation",
-    "menu",
-    "sidebar",
-    "breadcrumb",
-    "breadcrumbs",
-    "cookie",
-    "cookies",
-    "consent",
-    "footer",
-    "pagination",
-    "share",
-    "sharing",
-    "social",
-    "related",
-    "advert",
-    "ads",
-    "ad",
-    "banner",
-    "newsletter",
-    "subscribe",
-    "popup",
-    "modal",
-    "skip",
-    "toc-toggle",
-    "promo",
-    "masthead",
+    "nav", "navbar", "navigation", "menu", "sidebar", "breadcrumb", "breadcrumbs", "cookie", "cookies", "consent",
+    "footer", "pagination", "share", "sharing", "social", "related", "advert", "ads", "ad", "banner", "newsletter",
+    "subscribe", "popup", "modal", "skip", "toc-toggle", "promo", "masthead",
 ];
 /// Elements that the text may be in.
 const MAIN: &[&str] = &["main", "article"];

@@ -35,28 +35,8 @@ const REFERRED: u8 = 12;
 
 /// Last words of names of codes.
 const CODES: &[&str] = &[
-    "code",
-    "abbr",
-    "abbrev",
-    "abbreviation",
-    "symbol",
-    "iso",
-    "iso2",
-    "iso3",
-    "iata",
-    "icao",
-    "slug",
-    "sku",
-    "isbn",
-    "issn",
-    "ticker",
-    "callsign",
-    "acronym",
-    "short",
-    "handle",
-    "username",
-    "login",
-    "vin",
+    "code", "abbr", "abbrev", "abbreviation", "symbol", "iso", "iso2", "iso3", "iata", "icao", "slug", "sku", "isbn",
+    "issn", "ticker", "callsign", "acronym", "short", "handle", "username", "login", "vin",
 ];
 
 /// The keys of a table.

@@ -9,22 +9,8 @@ use crate::model::ontology::{DataType, Field, FieldRole};
 
 /// Names for names.
 const NAMES: &[&str] = &[
-    "name",
-    "title",
-    "nombre",
-    "nom",
-    "libelle",
-    "bezeichnung",
-    "naam",
-    "nome",
-    "titel",
-    "titre",
-    "titulo",
-    "intitule",
-    "headline",
-    "caption",
-    "label",
-    "headsign",
+    "name", "title", "nombre", "nom", "libelle", "bezeichnung", "naam", "nome", "titel", "titre", "titulo", "intitule",
+    "headline", "caption", "label", "headsign",
 ];
 
 /// Parts of a name, and names of something else that a row has.

@@ -4,21 +4,7 @@ use crate::engine::render::nouns::is_plural_elsewhere;
 
 /// The last words of a name that identifies something.
 const KEY_WORDS: &[&str] = &[
-    "id",
-    "ids",
-    "key",
-    "code",
-    "ref",
-    "num",
-    "no",
-    "nr",
-    "fk",
-    "number",
-    "identifier",
-    "uuid",
-    "guid",
-    "sk",
-    "pk",
+    "id", "ids", "key", "code", "ref", "num", "no", "nr", "fk", "number", "identifier", "uuid", "guid", "sk", "pk",
     "rowid",
 ];
 

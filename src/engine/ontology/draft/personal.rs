@@ -76,37 +76,12 @@ pub(super) fn hide_names(fields: &mut [Field], reasons: &mut [Vec<Reason>], word
 /// Where first and last names stand, and what is in front of both words.
 pub(super) fn name_parts(fields: &[Field], words: &[Vec<String>]) -> Option<(String, usize, usize)> {
     const FIRST: &[&str] = &[
-        "first name",
-        "name first",
-        "given name",
-        "fname",
-        "forename",
-        "fore name",
-        "nombre",
-        "prenom",
-        "vorname",
-        "nome",
-        "voornaam",
-        "imie",
+        "first name", "name first", "given name", "fname", "forename", "fore name", "nombre", "prenom", "vorname",
+        "nome", "voornaam", "imie",
     ];
     const LAST: &[&str] = &[
-        "last name",
-        "name last",
-        "family name",
-        "surname",
-        "lname",
-        "sur name",
-        "apellido",
-        "apellido1",
-        "apellido 1",
-        "apellidos",
-        "nom",
-        "nachname",
-        "cognome",
-        "sobrenome",
-        "achternaam",
-        "nazwisko",
-        "name",
+        "last name", "name last", "family name", "surname", "lname", "sur name", "apellido", "apellido1", "apellido 1",
+        "apellidos", "nom", "nachname", "cognome", "sobrenome", "achternaam", "nazwisko", "name",
     ];
     // "customer first name" too, as long as the last name has the same in front.
     let called = |words: &[String], names: &[&str]| {

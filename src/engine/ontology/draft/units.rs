@@ -98,28 +98,8 @@ const AFTER: &[(&str, &str, &[&str])] = &[
 ];
 const WEIGHTS: &[&str] = &["weight", "mass", "load", "fat", "protein", "sugar", "gewicht", "poids", "peso"];
 const LENGTHS: &[&str] = &[
-    "length",
-    "height",
-    "width",
-    "depth",
-    "distance",
-    "dist",
-    "elevation",
-    "elev",
-    "altitude",
-    "alt",
-    "radius",
-    "diameter",
-    "hoehe",
-    "breite",
-    "laenge",
-    "tiefe",
-    "hauteur",
-    "largeur",
-    "longueur",
-    "altura",
-    "largo",
-    "ancho",
+    "length", "height", "width", "depth", "distance", "dist", "elevation", "elev", "altitude", "alt", "radius",
+    "diameter", "hoehe", "breite", "laenge", "tiefe", "hauteur", "largeur", "longueur", "altura", "largo", "ancho",
 ];
 const TIMES: &[&str] = &[
     "time", "duration", "delay", "latency", "runtime", "elapsed", "wait", "travel", "timeout", "dauer", "laufzeit",

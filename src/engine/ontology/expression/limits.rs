@@ -191,25 +191,8 @@ fn is_portable(op: &BinaryOperator) -> bool {
 
 fn known_type(data_type: &DataType, offset: usize) -> Result<(), Problem> {
     const KNOWN: &[&str] = &[
-        "BIGINT",
-        "BOOL",
-        "BOOLEAN",
-        "CHAR",
-        "CHARACTER",
-        "DATE",
-        "DECIMAL",
-        "DOUBLE",
-        "FLOAT",
-        "INT",
-        "INTEGER",
-        "NUMERIC",
-        "REAL",
-        "SMALLINT",
-        "TEXT",
-        "TIME",
-        "TIMESTAMP",
-        "TIMESTAMPTZ",
-        "VARCHAR",
+        "BIGINT", "BOOL", "BOOLEAN", "CHAR", "CHARACTER", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER",
+        "NUMERIC", "REAL", "SMALLINT", "TEXT", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR",
     ];
     let text = data_type.to_string().to_ascii_uppercase();
     let name = text.split(['(', ' ']).next().unwrap_or_default();

@@ -39,17 +39,8 @@ pub(super) fn read(import: &mut Import, root: &Node) {
 
 fn table(import: &mut Import, node: &Node, path: &str) {
     let known = [
-        "name",
-        "description",
-        "synonyms",
-        "base_table",
-        "primary_key",
-        "dimensions",
-        "time_dimensions",
-        "facts",
-        "measures",
-        "metrics",
-        "filters",
+        "name", "description", "synonyms", "base_table", "primary_key", "dimensions", "time_dimensions", "facts",
+        "measures", "metrics", "filters",
     ];
     import.rest(node, path, &known);
     let base = node.get("base_table").map(|base| text(base, "table")).unwrap_or_default();
@@ -95,16 +86,8 @@ fn table(import: &mut Import, node: &Node, path: &str) {
 
 fn field(import: &mut Import, entity: &mut Entity, node: &Node, path: &str, role: FieldRole, time: bool) {
     let known = [
-        "name",
-        "synonyms",
-        "description",
-        "expr",
-        "data_type",
-        "unique",
-        "is_enum",
-        "access_modifier",
-        "default_aggregation",
-        "sample_values",
+        "name", "synonyms", "description", "expr", "data_type", "unique", "is_enum", "access_modifier",
+        "default_aggregation", "sample_values",
     ];
     import.rest(node, path, &known);
     if node.get("sample_values").is_some() {

@@ -16,32 +16,13 @@ pub const VENDOR: &str = "DRAGOMAN";
 pub const COMMON_KEY: &str = "dragoman";
 
 const MODEL: [&str; 10] = [
-    "timezone",
-    "week_start",
-    "fiscal_year_start",
-    "currency",
-    "locale",
-    "default_time_window",
-    "segments",
-    "verified_queries",
-    "glossary",
-    "refused_relationships",
+    "timezone", "week_start", "fiscal_year_start", "currency", "locale", "default_time_window", "segments",
+    "verified_queries", "glossary", "refused_relationships",
 ];
 const DATASET: [&str; 5] = ["default_time_field", "label_field", "grain", "row_policy", "hidden"];
 const FIELD: [&str; 13] = [
-    "native_type",
-    "nullable",
-    "role",
-    "default_aggregation",
-    "unit",
-    "unit_field",
-    "format",
-    "enum",
-    "index_values",
-    "value_synonyms",
-    "hierarchy",
-    "hidden",
-    "pii",
+    "native_type", "nullable", "role", "default_aggregation", "unit", "unit_field", "format", "enum", "index_values",
+    "value_synonyms", "hierarchy", "hidden", "pii",
 ];
 const RELATIONSHIP: [&str; 5] = ["role", "cardinality", "optional", "preferred", "confidence"];
 const METRIC: [&str; 6] = ["additivity", "default_time_field", "unit", "format", "filters", "higher_is"];

@@ -115,14 +115,7 @@ fn ai_context<'n>(walk: &mut Walk, object: &Object<'n>) -> (AiContext, Option<Ob
 
 fn dataset(walk: &mut Walk, part: &Part<'_>, manner: Manner, at: usize, open: &mut Open) -> Entity {
     let mut keys = vec![
-        "name",
-        "source",
-        "primary_key",
-        "unique_keys",
-        "description",
-        "ai_context",
-        "fields",
-        "custom_extensions",
+        "name", "source", "primary_key", "unique_keys", "description", "ai_context", "fields", "custom_extensions",
     ];
     if manner != Manner::Strict {
         keys.push("label");

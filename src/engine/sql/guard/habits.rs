@@ -135,18 +135,7 @@ pub fn call(name: &str) -> Option<&'static str> {
 /// What to write where a unit of time was taken for a column.
 pub fn column(name: &str) -> Option<&'static str> {
     let units = [
-        "year",
-        "quarter",
-        "month",
-        "week",
-        "day",
-        "dayofweek",
-        "hour",
-        "minute",
-        "second",
-        "weekday",
-        "dd",
-        "mm",
+        "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second", "weekday", "dd", "mm",
         "yyyy",
     ];
     match name.to_ascii_lowercase().as_str() {

@@ -74,15 +74,8 @@ impl Walk<'_> {
     fn select(&mut self, value: &Value) -> Verdict {
         let plain = ["type", "aggregate_handling", "group_sets"];
         let deep = [
-            "modifiers",
-            "cte_map",
-            "select_list",
-            "from_table",
-            "where_clause",
-            "group_expressions",
-            "having",
-            "qualify",
-            "sample",
+            "modifiers", "cte_map", "select_list", "from_table", "where_clause", "group_expressions", "having",
+            "qualify", "sample",
         ];
         let map = keys(value, "SELECT", &plain, &deep)?;
         self.common_tables(map)?;
@@ -280,12 +273,7 @@ impl Walk<'_> {
 
     fn join(&mut self, value: &Value) -> Verdict {
         let plain = [
-            "join_type",
-            "ref_type",
-            "using_columns",
-            "is_implicit",
-            "nearest_count",
-            "nearest_order_type",
+            "join_type", "ref_type", "using_columns", "is_implicit", "nearest_count", "nearest_order_type",
             "nearest_approx",
         ];
         let map = table_keys(value, &plain, &["left", "right", "condition", "ranking_expression"])?;

@@ -14,30 +14,8 @@ use crate::model::plan::{Comparator, Shown};
 
 /// Words that say that something is not so.
 const NOT: &[&str] = &[
-    "not",
-    "never",
-    "no",
-    "none",
-    "nobody",
-    "without",
-    "except",
-    "excluding",
-    "excl",
-    "neither",
-    "nor",
-    "cannot",
-    "isnt",
-    "arent",
-    "wasnt",
-    "werent",
-    "dont",
-    "doesnt",
-    "didnt",
-    "havent",
-    "hasnt",
-    "hadnt",
-    "lacking",
-    "besides",
+    "not", "never", "no", "none", "nobody", "without", "except", "excluding", "excl", "neither", "nor", "cannot",
+    "isnt", "arent", "wasnt", "werent", "dont", "doesnt", "didnt", "havent", "hasnt", "hadnt", "lacking", "besides",
     "outside",
 ];
 

@@ -31,18 +31,7 @@ impl Check<'_> {
     /// the word is a part.
     pub(super) fn who_does(&self) -> Option<String> {
         const DO: &[&str] = &[
-            "spend",
-            "spent",
-            "pay",
-            "paid",
-            "buy",
-            "bought",
-            "purchase",
-            "purchased",
-            "owe",
-            "owes",
-            "rent",
-            "rented",
+            "spend", "spent", "pay", "paid", "buy", "bought", "purchase", "purchased", "owe", "owes", "rent", "rented",
         ];
         let Account { items, sketch, found, resolver, on, effort, .. } = self.account;
         let datasets = &resolver.ontology.datasets;

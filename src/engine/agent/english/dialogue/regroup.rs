@@ -34,18 +34,8 @@ fn apart<'q>(words: &Words<'q>, from: usize, goes_on: bool) -> Option<&'q str> {
     at += usize::from(shows && matches!(words.at(at), "me" | "us"));
     let said = at;
     for them in [
-        "the same",
-        "the result",
-        "the results",
-        "the number",
-        "the numbers",
-        "the total",
-        "that",
-        "this",
-        "it",
-        "them",
-        "those",
-        "these",
+        "the same", "the result", "the results", "the number", "the numbers", "the total", "that", "this", "it",
+        "them", "those", "these",
     ] {
         if words.has(at, them) {
             at += them.split(' ').count();

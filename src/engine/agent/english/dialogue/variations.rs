@@ -12,27 +12,8 @@ use super::super::rewrite::Words;
 
 /// Words around such a question that say nothing.
 const AROUND: &[&str] = &[
-    "and",
-    "but",
-    "what",
-    "how",
-    "about",
-    "is",
-    "it",
-    "that",
-    "was",
-    "were",
-    "then",
-    "exactly",
-    "precisely",
-    "so",
-    "ok",
-    "in",
-    "on",
-    "for",
-    "the",
-    "a",
-    "of",
+    "and", "but", "what", "how", "about", "is", "it", "that", "was", "were", "then", "exactly", "precisely", "so",
+    "ok", "in", "on", "for", "the", "a", "of",
 ];
 
 /// The plan of a question that asks for the same in another way, or for a number that was shown before.

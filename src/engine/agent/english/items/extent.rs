@@ -12,28 +12,8 @@ use crate::model::plan::Window;
 
 /// Words that speak of now; what they stand for is never moved.
 const OF_NOW: &[&str] = &[
-    "last",
-    "past",
-    "previous",
-    "prior",
-    "this",
-    "current",
-    "next",
-    "today",
-    "yesterday",
-    "tomorrow",
-    "now",
-    "ago",
-    "date",
-    "far",
-    "recent",
-    "trailing",
-    "ytd",
-    "mtd",
-    "qtd",
-    "wtd",
-    "coming",
-    "latest",
+    "last", "past", "previous", "prior", "this", "current", "next", "today", "yesterday", "tomorrow", "now", "ago",
+    "date", "far", "recent", "trailing", "ytd", "mtd", "qtd", "wtd", "coming", "latest",
 ];
 
 /// Moves names of times without a year that begin after the data end to the last such time within the data. Returns

@@ -87,24 +87,8 @@ const MOST_ENTRIES: usize = 40;
 
 /// A word that a name may have more of: ids, names and amounts are often called without it.
 pub(super) const GENERIC: &[&str] = &[
-    "amount",
-    "number",
-    "name",
-    "code",
-    "id",
-    "identifier",
-    "key",
-    "value",
-    "date",
-    "time",
-    "datetime",
-    "timestamp",
-    "at",
-    "on",
-    "day",
-    "no",
-    "num",
-    "utc",
+    "amount", "number", "name", "code", "id", "identifier", "key", "value", "date", "time", "datetime", "timestamp",
+    "at", "on", "day", "no", "num", "utc",
 ];
 
 impl Lexicon {

@@ -48,16 +48,8 @@ impl Parser<'_> {
         for at in 1..self.items.len() {
             self.at = at;
             let which = self.eat_any(&[
-                "which is",
-                "which are",
-                "defined as",
-                "calculated as",
-                "computed as",
-                "that is",
-                "i e",
-                "ie",
-                "meaning",
-                "being",
+                "which is", "which are", "defined as", "calculated as", "computed as", "that is", "i e", "ie",
+                "meaning", "being",
             ]);
             if which {
                 let body = self.at;

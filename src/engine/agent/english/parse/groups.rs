@@ -46,22 +46,8 @@ impl Parser<'_> {
             return true;
         }
         let each = self.eat_any(&[
-            "for each of the",
-            "for each",
-            "for every",
-            "in each",
-            "in every",
-            "at each",
-            "at every",
-            "from each",
-            "on each",
-            "of each",
-            "per",
-            "each",
-            "every",
-            "for all the different",
-            "to each",
-            "within each",
+            "for each of the", "for each", "for every", "in each", "in every", "at each", "at every", "from each",
+            "on each", "of each", "per", "each", "every", "for all the different", "to each", "within each",
         ]);
         // "sold by shop name", where "sold by" is said of the shop.
         let role = self.item(0).is_some_and(|item| {
@@ -76,21 +62,9 @@ impl Parser<'_> {
         let by = !each
             && (role && !self.sketch.measures.is_empty()
                 || self.eat_any(&[
-                    "broken down by",
-                    "break down by",
-                    "grouped by",
-                    "group by",
-                    "split by",
-                    "segmented by",
-                    "across all",
-                    "across",
-                    "by each",
-                    "by every",
-                    "then by",
-                    "as a function of",
-                    "by",
-                    "separately for each",
-                    "for different",
+                    "broken down by", "break down by", "grouped by", "group by", "split by", "segmented by",
+                    "across all", "across", "by each", "by every", "then by", "as a function of", "by",
+                    "separately for each", "for different",
                 ]));
         if !each && !by {
             // "that a policy holder has paid"

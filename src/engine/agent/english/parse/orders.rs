@@ -14,30 +14,11 @@ use super::superlatives::Superlative;
 
 /// What leads in the number or field that rows are sorted by.
 const BY: &[&str] = &[
-    "sorted by",
-    "ordered by",
-    "sort by",
-    "order by",
-    "ranked by",
-    "rank by",
-    "arranged by",
-    "arrange by",
-    "sorted according to",
-    "ordered according to",
-    "sorted on",
-    "sorted in order of",
-    "ordered in order of",
-    "ranked in order of",
-    "in the order of",
-    "in order of",
-    "in descending order of",
-    "in ascending order of",
-    "in descending order by",
-    "in ascending order by",
-    "in decreasing order of",
-    "in increasing order of",
-    "in order by",
-    "by order of",
+    "sorted by", "ordered by", "sort by", "order by", "ranked by", "rank by", "arranged by", "arrange by",
+    "sorted according to", "ordered according to", "sorted on", "sorted in order of", "ordered in order of",
+    "ranked in order of", "in the order of", "in order of", "in descending order of", "in ascending order of",
+    "in descending order by", "in ascending order by", "in decreasing order of", "in increasing order of",
+    "in order by", "by order of",
 ];
 
 /// Directions that name no end.
@@ -67,20 +48,8 @@ const DIRECTIONS: &[(&str, bool)] = &[
 
 /// What says that an end of the order comes first, and that it comes last.
 const FIRST: &[&str] = &[
-    "first of all",
-    "coming first",
-    "come first",
-    "first",
-    "at the very top",
-    "at the top",
-    "on the top",
-    "at top",
-    "on top",
-    "up top",
-    "up front",
-    "at the front",
-    "at the beginning",
-    "at the start",
+    "first of all", "coming first", "come first", "first", "at the very top", "at the top", "on the top", "at top",
+    "on top", "up top", "up front", "at the front", "at the beginning", "at the start",
 ];
 const LAST: &[&str] = &["last of all", "coming last", "last", "at the very bottom", "at the bottom", "at the end"];
 
@@ -194,22 +163,9 @@ impl Parser<'_> {
             return true;
         }
         let led = self.eat_any(&[
-            "starting with",
-            "starting from",
-            "starting at",
-            "beginning with",
-            "beginning from",
-            "going from",
-            "running from",
-            "sorted from",
-            "ordered from",
-            "ranked from",
-            "arranged from",
-            "listed from",
-            "sorted",
-            "ordered",
-            "ranked",
-            "arranged",
+            "starting with", "starting from", "starting at", "beginning with", "beginning from", "going from",
+            "running from", "sorted from", "ordered from", "ranked from", "arranged from", "listed from", "sorted",
+            "ordered", "ranked", "arranged",
         ]);
         let begins = led && matches!(self.previous(), "with" | "at" | "from") && self.began();
         self.eat_any(&["from", "with"]);

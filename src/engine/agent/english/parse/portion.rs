@@ -8,17 +8,8 @@ impl Parser<'_> {
     pub(super) fn portion(&mut self) -> bool {
         let start = (self.at, self.sketch.nouns.len());
         let said = self.eat_any(&[
-            "as a percentage of",
-            "as percentage of",
-            "as a percent of",
-            "as percent of",
-            "as a share of",
-            "as a fraction of",
-            "as a proportion of",
-            "as a ratio of",
-            "as a % of",
-            "as % of",
-            "in percent of",
+            "as a percentage of", "as percentage of", "as a percent of", "as percent of", "as a share of",
+            "as a fraction of", "as a proportion of", "as a ratio of", "as a % of", "as % of", "in percent of",
             "relative to",
         ]);
         self.articles();

@@ -169,16 +169,8 @@ impl Parser<'_> {
 
     fn simple(&mut self) -> Option<Quantity> {
         if self.eat_any(&[
-            "how many",
-            "number of",
-            "count of",
-            "counts of",
-            "numbers of",
-            "how many of",
-            "total number of",
-            "#",
-            "no of",
-            "how often",
+            "how many", "number of", "count of", "counts of", "numbers of", "how many of", "total number of", "#",
+            "no of", "how often",
         ]) {
             return self.counted();
         }

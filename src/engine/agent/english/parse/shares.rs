@@ -10,51 +10,16 @@ use crate::engine::agent::english::time::TimePhrase;
 
 /// What a share begins with, longest first.
 pub(super) const SHARES: &[&str] = &[
-    "what percentage of",
-    "what percent of",
-    "what share of",
-    "what proportion of",
-    "what fraction of",
-    "which percentage of",
-    "which share of",
-    "percentage of",
-    "percent of",
-    "share of",
-    "proportion of",
-    "fraction of",
+    "what percentage of", "what percent of", "what share of", "what proportion of", "what fraction of",
+    "which percentage of", "which share of", "percentage of", "percent of", "share of", "proportion of", "fraction of",
     "% of",
 ];
 
 const RELATIVE: &[&str] = &["that", "which", "who", "whose", "where"];
 
 const VERBS: &[&str] = &[
-    "were",
-    "was",
-    "are",
-    "is",
-    "have been",
-    "has been",
-    "have",
-    "has",
-    "had",
-    "comes",
-    "come",
-    "came",
-    "go",
-    "goes",
-    "went",
-    "left",
-    "departed",
-    "arrived",
-    "did",
-    "do",
-    "does",
-    "cost",
-    "costs",
-    "took",
-    "take",
-    "belong",
-    "belongs",
+    "were", "was", "are", "is", "have been", "has been", "have", "has", "had", "comes", "come", "came", "go", "goes",
+    "went", "left", "departed", "arrived", "did", "do", "does", "cost", "costs", "took", "take", "belong", "belongs",
 ];
 
 /// Conditions that were read one after the other: those of the first, those that follow without a word between, and
@@ -336,11 +301,7 @@ impl Parser<'_> {
         let back = (self.at, self.sketch.clone());
         let conds = self.sketch.conds.len();
         self.eat_any(&[
-            "have not been",
-            "has not been",
-            "have not yet been",
-            "has not yet been",
-            "have never been",
+            "have not been", "has not been", "have not yet been", "has not yet been", "have never been",
             "has never been",
         ]);
         self.eat_any(&[

@@ -332,11 +332,7 @@ impl Parser<'_> {
                 let group = super::super::sketch::Group { noun: None, grain: Some(grain), each: false, per: false };
                 self.sketch.groups.push(group);
                 self.eat_any(&[
-                    "moving average of",
-                    "rolling average of",
-                    "moving average",
-                    "rolling average",
-                    "average of",
+                    "moving average of", "rolling average of", "moving average", "rolling average", "average of",
                     "average",
                 ]);
             }

@@ -9,23 +9,8 @@ use super::nouns::thing;
 
 /// What those are called who buy, borrow and book.
 const CUSTOMERS: &[&str] = &[
-    "customer",
-    "client",
-    "buyer",
-    "shopper",
-    "purchaser",
-    "member",
-    "user",
-    "subscriber",
-    "guest",
-    "patient",
-    "passenger",
-    "renter",
-    "borrower",
-    "reader",
-    "donor",
-    "student",
-    "patron",
+    "customer", "client", "buyer", "shopper", "purchaser", "member", "user", "subscriber", "guest", "patient",
+    "passenger", "renter", "borrower", "reader", "donor", "student", "patron",
 ];
 
 /// Verbs of those who serve them.

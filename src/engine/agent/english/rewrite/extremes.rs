@@ -41,22 +41,9 @@ const COMPARED: &[(&str, &str)] = &[
 ];
 
 const OTHERS: &[&str] = &[
-    "than anyone else",
-    "than anybody else",
-    "than anything else",
-    "than everyone else",
-    "than everybody else",
-    "than any of the others",
-    "than all of the others",
-    "than all the others",
-    "than all the other",
-    "than all others",
-    "than all other",
-    "than the others",
-    "than any others",
-    "than any other one",
-    "than any other",
-    "than every other",
+    "than anyone else", "than anybody else", "than anything else", "than everyone else", "than everybody else",
+    "than any of the others", "than all of the others", "than all the others", "than all the other", "than all others",
+    "than all other", "than the others", "than any others", "than any other one", "than any other", "than every other",
 ];
 
 /// "more revenue than any other shop": the most revenue.

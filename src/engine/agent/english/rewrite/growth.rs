@@ -10,22 +10,8 @@ use super::rephrase::{CHANGE, window};
 
 /// Nouns of becoming more or less.
 const NOUNS: &[&str] = &[
-    "change",
-    "changes",
-    "growth",
-    "increase",
-    "increases",
-    "decrease",
-    "difference",
-    "differences",
-    "rise",
-    "drop",
-    "decline",
-    "fall",
-    "reduction",
-    "delta",
-    "variation",
-    "development",
+    "change", "changes", "growth", "increase", "increases", "decrease", "difference", "differences", "rise", "drop",
+    "decline", "fall", "reduction", "delta", "variation", "development",
 ];
 
 const PERCENT: &[&str] = &["percentage", "percent", "%", "relative", "percentual", "proportional"];
@@ -55,27 +41,9 @@ const EITHER: &[(&str, &str)] = &[
 ];
 
 const OPENINGS: &[&str] = &[
-    "what is the",
-    "what was the",
-    "what were the",
-    "what is our",
-    "what s the",
-    "show me the",
-    "show the",
-    "show me",
-    "show",
-    "give me the",
-    "give me",
-    "calculate the",
-    "compute the",
-    "the",
-    "our",
-    "what",
-    "how big was the",
-    "how big is the",
-    "how large was the",
-    "how high was the",
-    "how strong was the",
+    "what is the", "what was the", "what were the", "what is our", "what s the", "show me the", "show the", "show me",
+    "show", "give me the", "give me", "calculate the", "compute the", "the", "our", "what", "how big was the",
+    "how big is the", "how large was the", "how high was the", "how strong was the",
 ];
 
 /// The question in plainer words, if it asks so.
@@ -318,19 +286,8 @@ fn change_named<'q>(words: &Words<'q>, at: usize) -> Option<(&'q str, usize)> {
 /// "from the month before", "to the previous month", "compared with the year before".
 fn related<'q>(words: &Words<'q>, at: usize) -> Option<(&'q str, usize)> {
     let relation = [
-        "compared to",
-        "compared with",
-        "relative to",
-        "in comparison to",
-        "from",
-        "to",
-        "over",
-        "against",
-        "on",
-        "since",
-        "vs",
-        "versus",
-        "with",
+        "compared to", "compared with", "relative to", "in comparison to", "from", "to", "over", "against", "on",
+        "since", "vs", "versus", "with",
     ];
     let relation = relation.iter().find(|relation| words.has(at, relation))?;
     let mut at = at + relation.split(' ').count();

@@ -220,27 +220,8 @@ fn in_terms_of(text: &str, _: &Lexicon) -> Option<String> {
 /// "in our catalog", "on our list", "in the system": in what was asked.
 fn stored(text: &str, on: &Lexicon) -> Option<String> {
     const PLACES: &[&str] = &[
-        "catalog",
-        "catalogue",
-        "list",
-        "lists",
-        "system",
-        "systems",
-        "register",
-        "registry",
-        "registers",
-        "database",
-        "book",
-        "books",
-        "files",
-        "file",
-        "records",
-        "archive",
-        "archives",
-        "directory",
-        "data",
-        "dataset",
-        "db",
+        "catalog", "catalogue", "list", "lists", "system", "systems", "register", "registry", "registers", "database",
+        "book", "books", "files", "file", "records", "archive", "archives", "directory", "data", "dataset", "db",
     ];
     let said = Said::of(text);
     let at = (1..said.all.len()).find(|at| {

@@ -14,34 +14,9 @@ use super::growth::first_window;
 
 /// Verbs of becoming more or less.
 pub(super) const CHANGE: &[&str] = &[
-    "change",
-    "changed",
-    "grow",
-    "grown",
-    "grew",
-    "increase",
-    "increased",
-    "decrease",
-    "decreased",
-    "fall",
-    "fallen",
-    "rise",
-    "risen",
-    "drop",
-    "dropped",
-    "decline",
-    "declined",
-    "shrink",
-    "shrunk",
-    "develop",
-    "developed",
-    "evolve",
-    "evolved",
-    "improve",
-    "improved",
-    "differ",
-    "move",
-    "moved",
+    "change", "changed", "grow", "grown", "grew", "increase", "increased", "decrease", "decreased", "fall", "fallen",
+    "rise", "risen", "drop", "dropped", "decline", "declined", "shrink", "shrunk", "develop", "developed", "evolve",
+    "evolved", "improve", "improved", "differ", "move", "moved",
 ];
 
 /// The same question in plainer words, if it is one of these.

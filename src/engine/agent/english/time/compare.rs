@@ -24,19 +24,8 @@ pub(super) enum Other {
 }
 
 const STARTS: [&str; 13] = [
-    "vs",
-    "vs .",
-    "versus",
-    "compared to",
-    "compared with",
-    "compare to",
-    "compare with",
-    "compared against",
-    "against",
-    "relative to",
-    "in comparison to",
-    "in comparison with",
-    "than",
+    "vs", "vs .", "versus", "compared to", "compared with", "compare to", "compare with", "compared against",
+    "against", "relative to", "in comparison to", "in comparison with", "than",
 ];
 
 impl Phrases<'_> {

@@ -12,44 +12,19 @@ use crate::model::plan::TimeUnit;
 const BEFORE: [&str; 4] = ["before", "prior to", "earlier than", "any time before"];
 /// It begins with what is named.
 const SINCE: [&str; 8] = [
-    "since",
-    "since the start of",
-    "since start of",
-    "since the beginning of",
-    "since beginning of",
-    "starting",
-    "starting in",
-    "starting from",
+    "since", "since the start of", "since start of", "since the beginning of", "since beginning of", "starting",
+    "starting in", "starting from",
 ];
 /// It ends with what is named.
 const UNTIL: [&str; 11] = [
-    "until",
-    "till",
-    "through",
-    "up to",
-    "up until",
-    "until the end of",
-    "until end of",
-    "by the end of",
-    "by end of",
-    "through the end of",
-    "as of",
+    "until", "till", "through", "up to", "up until", "until the end of", "until end of", "by the end of", "by end of",
+    "through the end of", "as of",
 ];
 const AFTER: [&str; 3] = ["after", "later than", "after the end of"];
 /// Between both ends of a range.
 const TO: [&str; 12] = [
-    "to",
-    "until",
-    "till",
-    "through",
-    "thru",
-    "up to",
-    "and",
-    "to the end of",
-    "until the end of",
-    "through the end of",
-    "to end of",
-    "until end of",
+    "to", "until", "till", "through", "thru", "up to", "and", "to the end of", "until the end of",
+    "through the end of", "to end of", "until end of",
 ];
 
 /// The first end of a range: a name, or the day of a month that comes later.

@@ -170,17 +170,7 @@ pub(super) fn adverb(word: &str) -> Option<Grain> {
 /// The number of a month, by its English name or the beginning of it: 1 for "january", "jan".
 pub(crate) fn month(word: &str) -> Option<i8> {
     const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
         "december",
     ];
     let at = MONTHS.iter().position(|name| *name == word || word.len() == 3 && name.starts_with(word));

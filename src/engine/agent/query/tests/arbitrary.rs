@@ -273,13 +273,7 @@ impl Chance {
 
     fn phrase(&mut self) -> Option<String> {
         const PHRASES: [&str; 8] = [
-            "July 2013",
-            "it's Easter",
-            "last 3 months",
-            "the last 3 months",
-            "2013",
-            "previous period",
-            "last year",
+            "July 2013", "it's Easter", "last 3 months", "the last 3 months", "2013", "previous period", "last year",
             "this quarter so far",
         ];
         self.maybe(|it| it.pick(&PHRASES).to_owned())
@@ -417,42 +411,9 @@ fn what_is_written_is_written_the_same_again() {
 #[test]
 fn no_text_stops_the_reader() {
     let pieces = [
-        "(",
-        ")",
-        "count(",
-        "not ",
-        "order",
-        ".",
-        "'",
-        "\"",
-        "[",
-        "]",
-        "`",
-        "and ",
-        "or ",
-        "per ",
-        "filter (where ",
-        "1",
-        "-",
-        "2013-",
-        "Q",
-        "/",
-        "#",
-        "last ",
-        "since ",
-        "to ",
-        "as ",
-        "by ",
-        "ü",
-        "\u{0}",
-        ",",
-        "%",
-        "has ",
-        "in ",
-        "between ",
-        "start of ",
-        "=",
-        "case when ",
+        "(", ")", "count(", "not ", "order", ".", "'", "\"", "[", "]", "`", "and ", "or ", "per ", "filter (where ",
+        "1", "-", "2013-", "Q", "/", "#", "last ", "since ", "to ", "as ", "by ", "ü", "\u{0}", ",", "%", "has ",
+        "in ", "between ", "start of ", "=", "case when ",
     ];
     let ontology = shop();
     for seed in 0..4_000 {

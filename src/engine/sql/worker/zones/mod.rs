@@ -104,21 +104,8 @@ pub(super) fn register(connection: &Connection) -> duckdb::Result<()> {
 struct Declared<const ROW: usize>;
 
 const DECLARE: [fn(&Connection, &str) -> duckdb::Result<()>; SIGNATURES.len()] = [
-    declare::<0>,
-    declare::<1>,
-    declare::<2>,
-    declare::<3>,
-    declare::<4>,
-    declare::<5>,
-    declare::<6>,
-    declare::<7>,
-    declare::<8>,
-    declare::<9>,
-    declare::<10>,
-    declare::<11>,
-    declare::<12>,
-    declare::<13>,
-    declare::<14>,
+    declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>, declare::<6>, declare::<7>,
+    declare::<8>, declare::<9>, declare::<10>, declare::<11>, declare::<12>, declare::<13>, declare::<14>,
 ];
 
 fn declare<const ROW: usize>(connection: &Connection, name: &str) -> duckdb::Result<()> {

@@ -190,15 +190,7 @@ impl Parser<'_> {
             return self.literal_after(noun);
         }
         if self.eat_any(&[
-            "not known",
-            "unknown",
-            "missing",
-            "empty",
-            "blank",
-            "null",
-            "not set",
-            "not given",
-            "not recorded",
+            "not known", "unknown", "missing", "empty", "blank", "null", "not set", "not given", "not recorded",
         ]) {
             self.sketch.nouns[noun].want = Want::Bound;
             self.add(Cond::Null { field: noun, negated: false });
@@ -255,19 +247,8 @@ impl Parser<'_> {
     /// "over 60 minutes", "more than 3 orders", "longer than 2 hours", "between 5 and 10 seats", "3 or more claims".
     pub(super) fn bounded(&mut self) -> bool {
         self.eat_any(&[
-            "with",
-            "having",
-            "have",
-            "has",
-            "had",
-            "of",
-            "that are",
-            "that is",
-            "that were",
-            "who have",
-            "that have",
-            "which have",
-            "by",
+            "with", "having", "have", "has", "had", "of", "that are", "that is", "that were", "who have", "that have",
+            "which have", "by",
         ]);
         let roles = self.roles_before_number();
         let across = self.across_here();

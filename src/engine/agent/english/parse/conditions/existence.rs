@@ -6,40 +6,14 @@ impl Parser<'_> {
     /// "without a phone", "missing email", "with a tail number", "with no manager".
     pub(super) fn missing(&mut self) -> bool {
         let negated = if self.eat_any(&[
-            "without any",
-            "without",
-            "with no",
-            "missing",
-            "lacking",
-            "that have no",
-            "who have no",
-            "have no",
-            "has no",
-            "had no",
-            "with missing",
-            "with unknown",
-            "with an unknown",
-            "that are missing",
-            "do not have",
-            "dont have",
-            "does not have",
-            "that lack",
+            "without any", "without", "with no", "missing", "lacking", "that have no", "who have no", "have no",
+            "has no", "had no", "with missing", "with unknown", "with an unknown", "that are missing", "do not have",
+            "dont have", "does not have", "that lack",
         ]) {
             false
         } else if self.eat_any(&[
-            "with a known",
-            "with known",
-            "that have a",
-            "that have an",
-            "who have a",
-            "who have an",
-            "with a",
-            "with an",
-            "have a",
-            "have an",
-            "has a",
-            "has an",
-            "with recorded",
+            "with a known", "with known", "that have a", "that have an", "who have a", "who have an", "with a",
+            "with an", "have a", "have an", "has a", "has an", "with recorded",
         ]) {
             true
         } else {
@@ -113,63 +87,16 @@ impl Parser<'_> {
         self.eat_any(&["have been", "has been", "also", "ever", "actually"]);
         let mut only = self.only_here();
         let never = self.eat_any(&[
-            "not",
-            "have never had any",
-            "have never had",
-            "have never",
-            "has never",
-            "had never",
-            "never had any",
-            "never had a",
-            "never had",
-            "never",
-            "did not",
-            "didnt",
-            "do not have any",
-            "dont have any",
-            "do not have",
-            "dont have",
-            "does not have",
-            "have not",
-            "havent",
-            "has not",
-            "hasnt",
-            "without any",
-            "without a",
-            "without an",
-            "without",
-            "with no",
-            "have no",
-            "has no",
-            "had no",
-            "not having",
-            "no",
-            "do not",
-            "dont",
-            "does not",
-            "were not",
-            "was not",
-            "are not",
-            "is not",
-            "neither have",
-            "neither has",
-            "neither had",
-            "nor have",
-            "nor has",
-            "nor had",
+            "not", "have never had any", "have never had", "have never", "has never", "had never", "never had any",
+            "never had a", "never had", "never", "did not", "didnt", "do not have any", "dont have any", "do not have",
+            "dont have", "does not have", "have not", "havent", "has not", "hasnt", "without any", "without a",
+            "without an", "without", "with no", "have no", "has no", "had no", "not having", "no", "do not", "dont",
+            "does not", "were not", "was not", "are not", "is not", "neither have", "neither has", "neither had",
+            "nor have", "nor has", "nor had",
         ]);
         let has = !never
             && self.eat_any(&[
-                "have had",
-                "has had",
-                "have",
-                "has",
-                "had",
-                "with",
-                "having",
-                "that have",
-                "there is",
-                "there are",
+                "have had", "has had", "have", "has", "had", "with", "having", "that have", "there is", "there are",
             ]);
         // "the sales with their shop": a column, and no sales without one are left out.
         if has && self.previous() == "with" && self.word(0) == "their" {
@@ -270,17 +197,8 @@ impl Parser<'_> {
             frame.only = only;
         }
         self.eat_any(&[
-            "associated to them",
-            "associated with them",
-            "associated",
-            "anything",
-            "something",
-            "linked to them",
-            "related to them",
-            "attached",
-            "yet",
-            "at all",
-            "ever",
+            "associated to them", "associated with them", "associated", "anything", "something", "linked to them",
+            "related to them", "attached", "yet", "at all", "ever",
         ]);
         true
     }

@@ -25,29 +25,9 @@ use super::nouns::{field_of, thing};
 use super::{Frame, Parser};
 
 const NEGATION: &[&str] = &[
-    "not in",
-    "not from",
-    "not to",
-    "other than",
-    "except for",
-    "except",
-    "excluding",
-    "not including",
-    "but not in",
-    "but not",
-    "not",
-    "apart from",
-    "besides",
-    "without",
-    "is not",
-    "are not",
-    "that are not",
-    "which are not",
-    "who are not",
-    "non",
-    "neither in",
-    "neither",
-    "nor",
+    "not in", "not from", "not to", "other than", "except for", "except", "excluding", "not including", "but not in",
+    "but not", "not", "apart from", "besides", "without", "is not", "are not", "that are not", "which are not",
+    "who are not", "non", "neither in", "neither", "nor",
 ];
 
 const OPS: &[(&str, Comparator)] = &[

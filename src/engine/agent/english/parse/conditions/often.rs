@@ -57,15 +57,7 @@ impl Parser<'_> {
             return false;
         }
         self.eat_any(&[
-            "that were",
-            "which were",
-            "that have been",
-            "who have",
-            "that",
-            "which",
-            "who",
-            "were",
-            "have been",
+            "that were", "which were", "that have been", "who have", "that", "which", "who", "were", "have been",
         ]);
         let dated = self.dated_thing();
         if !self.verb_here() && dated.is_none() {

@@ -6,15 +6,7 @@ impl Parser<'_> {
     /// "N or more", "N or fewer", "N+" after the number.
     pub(in super::super) fn suffix(&mut self) -> Option<Comparator> {
         if self.eat_any(&[
-            "or more",
-            "or greater",
-            "or higher",
-            "or above",
-            "or over",
-            "and above",
-            "and over",
-            "or longer",
-            "+",
+            "or more", "or greater", "or higher", "or above", "or over", "and above", "and over", "or longer", "+",
         ]) {
             Some(Comparator::AtLeast)
         } else if self.eat_any(&["or less", "or fewer", "or lower", "or below", "or under", "or shorter"]) {

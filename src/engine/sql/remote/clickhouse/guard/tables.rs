@@ -9,17 +9,7 @@ const TABLE_FUNCTIONS: [&str; 2] = ["numbers", "generate_series"];
 
 /// Keywords that end a list of tables.
 const CLAUSES: [&str; 12] = [
-    "WHERE",
-    "PREWHERE",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "OFFSET",
-    "WINDOW",
-    "QUALIFY",
-    "UNION",
-    "EXCEPT",
+    "WHERE", "PREWHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "WINDOW", "QUALIFY", "UNION", "EXCEPT",
     "INTERSECT",
 ];
 

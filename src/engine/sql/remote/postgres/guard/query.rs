@@ -51,20 +51,8 @@ impl Walk<'_> {
         }
         let plain = ["op", "all", "limitOption", "groupDistinct"];
         let deep = [
-            "distinctClause",
-            "targetList",
-            "fromClause",
-            "whereClause",
-            "groupClause",
-            "havingClause",
-            "windowClause",
-            "valuesLists",
-            "sortClause",
-            "limitOffset",
-            "limitCount",
-            "withClause",
-            "larg",
-            "rarg",
+            "distinctClause", "targetList", "fromClause", "whereClause", "groupClause", "havingClause", "windowClause",
+            "valuesLists", "sortClause", "limitOffset", "limitCount", "withClause", "larg", "rarg",
         ];
         let select = self.open(value, "SELECT", &plain, &deep)?;
         // What a query names with WITH is seen inside it, and not after it.
