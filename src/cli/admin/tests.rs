@@ -331,7 +331,7 @@ async fn a_workspace_that_is_being_erased_is_told_from_one_that_is_suspended_and
     assert!(refused.contains("Nothing was changed.") && refused.contains("0 datasets"), "{refused}");
     assert_eq!(shell.facts("workspace list").await[0]["state"], "active");
     let db = shell.identity.db();
-    let begun = crate::store::erasure::begin(&mut *db.writer().await.unwrap(), id.parse().unwrap(), 1).await.unwrap();
+    let begun = crate::store::erasure::begin(&mut db.writer().await.unwrap(), id.parse().unwrap(), 1).await.unwrap();
     let listed = shell.run("workspace list").await.unwrap();
     assert_eq!((begun, &listed.facts[0]["state"]), (true, &json!("being erased")));
     assert!(listed.text.contains("being erased"), "{}", listed.text);
