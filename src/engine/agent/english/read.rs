@@ -69,6 +69,10 @@ pub(super) fn plan_within(
     };
     match outcome {
         Outcome::Cannot(cannot) if !effort.is_over() => {
+            // Names may have "avg" in them: it is put in full only where it is not understood as it stands.
+            if let Some(text) = spelling::with_average(question) {
+                return plan_within(&text, on, ontology, graph, context, effort);
+            }
             // What goes on from another question stands for what was chosen only where it means nothing by itself.
             if let Some(text) = meant.filter(|_| goes_on) {
                 return as_meant(text);

@@ -1,6 +1,7 @@
 //! Conditions.
 
 use super::spans::{overlap, united, within_any};
+use super::together::merged;
 use super::*;
 use crate::engine::agent::explainer::describe;
 use crate::model::ontology::DataType;
@@ -80,7 +81,7 @@ impl Builder<'_> {
             let conditions = self.held(cond)?;
             self.plan.filters.extend(conditions);
         }
-        self.plan.filters = merged(std::mem::take(&mut self.plan.filters));
+        self.plan.filters = merged(std::mem::take(&mut self.plan.filters), self.resolver.graph);
         Ok(())
     }
 

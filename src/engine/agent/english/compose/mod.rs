@@ -14,6 +14,7 @@ mod sets;
 mod spans;
 mod states;
 mod times;
+mod together;
 mod units;
 mod values;
 
@@ -357,35 +358,6 @@ pub(super) fn single(expression: &str) -> Option<(String, String, String)> {
     let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     (plain(dataset) && plain(field) && plain(function.trim()))
         .then(|| (function.trim().to_lowercase(), dataset.to_owned(), field.to_owned()))
-}
-
-/// Conditions on the same rows of one dataset hold for one and the same row.
-fn merged(conditions: Vec<Condition>) -> Vec<Condition> {
-    let mut merged: Vec<Condition> = Vec::new();
-    for condition in conditions {
-        if let Condition::Exists { of, dataset, via, filters, negated: false } = &condition {
-            let known = merged.iter_mut().find_map(|known| match known {
-                Condition::Exists { of: other_of, dataset: other, via: other_via, filters: own, negated: false }
-                    if other_of == of
-                        && other == dataset
-                        && other_via == via
-                        && !own.is_empty()
-                        && !filters.is_empty() =>
-                {
-                    Some(own)
-                }
-                _ => None,
-            });
-            if let Some(own) = known {
-                own.extend(filters.iter().cloned());
-                continue;
-            }
-        }
-        if !merged.contains(&condition) {
-            merged.push(condition);
-        }
-    }
-    merged
 }
 
 fn without_via(condition: Condition) -> Condition {

@@ -22,14 +22,30 @@ pub(in super::super) fn told(question: &str, before: &Plan, ontology: &Ontology)
     let list: Vec<&str> = said.iter().map(String::as_str).collect();
     let bare: Vec<&str> = list.iter().copied().filter(|word| !AROUND.contains(word)).collect();
     let function = match bare.as_slice() {
-        ["average" | "mean"] => Aggregation::Avg,
+        ["average" | "avg" | "mean"] => Aggregation::Avg,
         ["median"] => Aggregation::Median,
         ["total" | "altogether"] => Aggregation::Sum,
         ["highest" | "maximum" | "most"] => Aggregation::Max,
         ["lowest" | "minimum" | "least"] => Aggregation::Min,
         _ => return shown(&list, before, ontology),
     };
-    aggregated(before, function, ontology)
+    let end = matches!(function, Aggregation::Max | Aggregation::Min);
+    let ranked = if end { ranked_from(before, function == Aggregation::Max) } else { None };
+    ranked.or_else(|| aggregated(before, function, ontology))
+}
+
+/// "and the lowest?" after "which shop has the highest average price?": the same ranking, from the end that is named.
+fn ranked_from(before: &Plan, descending: bool) -> Option<Plan> {
+    let mut plan = before.clone();
+    let ([_], [order], Some(limit)) = (plan.measures.as_slice(), plan.order.as_mut_slice(), plan.limit.as_mut()) else {
+        return None;
+    };
+    if matches!(order.by, By::Dimension(_)) {
+        return None;
+    }
+    order.descending = descending;
+    limit.skip = 0;
+    Some(plan)
 }
 
 /// "how long exactly?" after "which took the longest?": the number by which things were ranked.

@@ -6,6 +6,7 @@ pub(super) mod deeds;
 pub(super) mod endpoints;
 mod everyday;
 pub(super) mod extent;
+mod letters;
 pub(super) mod name_parts;
 pub(super) mod years;
 
@@ -103,7 +104,9 @@ pub(super) fn items(question: &str, on: &Lexicon, now: jiff::civil::DateTime, ca
         let weight = 0.98 * units(range.len()) + 0.05;
         choices[range.start].push(Choice { range, weight, item });
     }
-    best(choices, tokens.len())
+    let mut items = best(choices, tokens.len());
+    letters::settle(&mut items);
+    items
 }
 
 fn units(count: usize) -> f32 {

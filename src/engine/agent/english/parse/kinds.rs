@@ -29,6 +29,26 @@ impl Parser<'_> {
         Some(Quantity::Count(thing))
     }
 
+    /// "A grades", where things are counted: the rows that have this value of one letter, which was read with the name of
+    /// its field.
+    pub(super) fn counted_marks(&mut self, known: NounAt) -> Option<Quantity> {
+        let value = self.sketch.nouns.get(known..)?.last()?;
+        let named = value.items.end + 1 == self.at && value.text.chars().count() == 1;
+        let of = |entry: &Entry| match entry.sense {
+            Sense::Value { dataset, .. } => Some(dataset),
+            _ => None,
+        };
+        let dataset = value.entries.first().filter(|_| named).and_then(of)?;
+        if value.entries.iter().any(|entry| of(entry) != Some(dataset)) {
+            return None;
+        }
+        let entry = Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
+        let thing = Noun::new(self, self.at - 1..self.at, vec![entry], Want::Thing, "");
+        let thing = self.push(thing);
+        self.focus = Some(thing);
+        Some(Quantity::Count(thing))
+    }
+
     /// A metric that counts rows speaks of their dataset: "how many sales were not paid".
     pub(super) fn focus_counted(&mut self, noun: NounAt) {
         let metric = self.sketch.nouns[noun].entries.iter().find_map(|entry| match entry.sense {

@@ -249,8 +249,11 @@ impl Parser<'_> {
         self.articles();
         self.eat_any(&["total", "of the", "all"]);
         let distinct = self.eat_any(&["different", "distinct", "unique"]);
+        let known = self.sketch.nouns.len();
         self.modifiers();
-        let Some(noun) = self.noun(Want::Counted) else { return self.counted_kind() };
+        let Some(noun) = self.noun(Want::Counted) else {
+            return self.counted_marks(known).or_else(|| self.counted_kind());
+        };
         let noun = self.segment_thing(noun);
         let is_thing = self.sketch.nouns[noun].entries.iter().any(Entry::is_thing);
         if is_thing {

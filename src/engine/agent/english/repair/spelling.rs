@@ -118,6 +118,17 @@ pub(in super::super) fn corrected(question: &str, on: &Lexicon) -> (String, Vec<
     (text, found)
 }
 
+/// A question with "average" for "avg"; `None` where it is not said.
+pub(in super::super) fn with_average(question: &str) -> Option<String> {
+    let mut text = question.to_owned();
+    let short = |token: &&Token| token.kind == TokenKind::Word && token.norm == "avg";
+    // The replaced words stand behind the ones that are still to be looked at.
+    for token in tokens(question).iter().rev().filter(short) {
+        text.replace_range(token.start..token.end, "average");
+    }
+    (text != question).then_some(text)
+}
+
 /// Whether a word is one of a name, not only a value.
 fn is_named(word: &str, on: &Lexicon) -> bool {
     let found = on.matches(&[word], &[false]);

@@ -10,6 +10,7 @@ mod extremes;
 mod framing;
 mod growth;
 mod kept;
+mod kinds;
 mod lasting;
 mod light;
 mod listed;
@@ -67,6 +68,7 @@ const WHOLE: &[Rewriting] = &[
 
 /// Of what is named in it. A question that goes on from another one is written out before them.
 const PARTS: &[Rewriting] = &[
+    |text, by| kinds::counted(text, by.on, by.ontology),
     |text, by| possessive::turned(text, by.on),
     |text, by| listed::plainly(text, by.on, by.ontology),
     |text, by| lasting::plainly(text, by.on, by.ontology),

@@ -299,6 +299,7 @@ fn what_is_set_against_each_other_stands_beside_each_other() {
                 "(count sale [sale.channel = 'online'] / count sale); by shop.shop_name",
             ),
             ("breads heavier than the average", "list bread: bread.title; where bread.weight > overall Avg"),
+            ("breads heavier than the avg", "list bread: bread.title; where bread.weight > overall Avg"),
             ("breads heavier than the average bread", "list bread: bread.title; where bread.weight > overall Avg"),
             (
                 "which shop earns the most?",

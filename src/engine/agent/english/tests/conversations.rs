@@ -32,6 +32,22 @@ fn questions_go_on_from_the_one_before() {
 }
 
 #[test]
+fn a_superlative_alone_names_the_end_of_the_ranking_before() {
+    let bakery = bakery();
+    for (first, ranking) in [
+        ("which town has the largest shops on average", "avg shop.floor_area; by shop.town; order m0"),
+        ("which shop sold the most units", "loaves_sold; by shop.shop_name; order m0"),
+    ] {
+        let (highest, lowest) = (format!("{ranking} desc; first 1 with ties"), format!("{ranking}; first 1 with ties"));
+        assert_eq!(talk(&bakery, &[first]), highest);
+        assert_eq!(talk(&bakery, &[first, "and the lowest"]), lowest);
+        assert_eq!(talk(&bakery, &[first, "and the lowest", "and the highest?"]), highest);
+    }
+    // Where nothing is ranked, it is the number itself.
+    assert_eq!(talk(&bakery, &["median price", "and the lowest"]), "min bread.price");
+}
+
+#[test]
 fn what_narrows_an_answer_keeps_what_was_asked() {
     let bakery = bakery();
     for (questions, expected) in [

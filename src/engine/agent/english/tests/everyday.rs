@@ -55,3 +55,20 @@ fn what_is_said_of_a_thing_is_no_command() {
         ],
     );
 }
+
+#[test]
+fn a_value_of_one_letter_is_no_article() {
+    let an_a = "where sale.channel = 'A'";
+    check(
+        &with_channels(&["A", "B", "counter"]),
+        &[
+            ("number of sales with an A", &format!("count sale; {an_a}")),
+            ("how many sales got an A", &format!("count sale; {an_a}")),
+            (
+                "customers with an A",
+                "list customer: customer.full_name, customer.customer_id; where customer has sale(sale.channel = 'A')",
+            ),
+            ("How many A channels?", &format!("count sale; {an_a}")),
+        ],
+    );
+}

@@ -145,3 +145,31 @@ fn the_number_before_is_taken_together_in_another_way() {
     assert_eq!(then("maximum price by flour", "and on average?"), "avg bread.price; by bread.flour");
     assert_eq!(then("list the title and weight of the breads", "and on average?"), "avg bread.weight");
 }
+
+#[test]
+fn with_and_without_say_yes_and_no() {
+    let field = |name: &str| {
+        format!(
+            "{{name: {name}, expression: {{dialects: [{{dialect: ANSI_SQL, expression: {name}}}]}}, datatype: Boolean}}\n      - "
+        )
+    };
+    let (card, gift) =
+        (format!("{}{{name: points,", field("has_card")), format!("{}{{name: queue_minutes,", field("is_gift")));
+    let bakery = bakery_with(&[("{name: points,", &card), ("{name: queue_minutes,", &gift)], &[]);
+    let customers = "list customer: customer.full_name, customer.customer_id; where customer";
+    check(
+        &bakery,
+        &[
+            ("customers with card", &format!("{customers}.has_card = true")),
+            ("customers with a card", &format!("{customers}.has_card = true")),
+            ("customers without cards", &format!("{customers}.has_card = false")),
+            ("customers without a card", &format!("{customers}.has_card = false")),
+            ("how many customers with cards", "count customer; where customer.has_card = true"),
+            ("customers with gift sales", &format!("{customers} has sale(sale.is_gift = true)")),
+            ("customers without gift sales", &format!("{customers} has no sale(sale.is_gift = true)")),
+        ],
+    );
+    // In a list it is a column.
+    let said = bakery.said("customers with card and email");
+    assert!(said.contains("customer.has_card") && !said.contains("where"), "{said}");
+}

@@ -28,6 +28,13 @@ fn things_behind_by_are_counted_for_what_each_is_of() {
 }
 
 #[test]
+fn kinds_alone_are_counted_for_what_they_are_divided_by() {
+    let counted = "count sale; by shop.shop_name; where sale.channel = 'phone'";
+    let asked = ["number of phones per shop", "phones per shop", "phones by shop", "phones for each shop"];
+    check(&bakery(), &asked.map(|question| (question, counted)));
+}
+
+#[test]
 fn who_did_it_is_a_condition_where_it_is_said_who_that_is() {
     check(
         &bakery(),

@@ -14,20 +14,27 @@ impl Parser<'_> {
         } else if self.eat_any(&[
             "with a known", "with known", "that have a", "that have an", "who have a", "who have an", "with a",
             "with an", "have a", "have an", "has a", "has an", "with recorded",
-        ]) {
+        ]) || self.with_yes_no()
+        {
             true
         } else {
             return false;
         };
+        // "with unknown parking" is rather none that is known than none.
+        let recorded = matches!(self.previous(), "missing" | "unknown" | "known" | "recorded");
         self.articles();
+        let yes_no = !recorded && self.yes_no_at(0);
         let field = self.item(0).is_some_and(|item| {
             item.entries.first().is_some_and(|entry| field_of(entry).is_some() && !entry.partial)
                 && !item.entries.iter().any(Entry::is_whole_thing)
         });
-        if !field {
+        if !field && !yes_no {
             return false;
         }
         let Some(noun) = self.noun(Want::Bound) else { return false };
+        if yes_no && self.flagged_rows(noun, !negated) {
+            return true;
+        }
         let more =
             self.item(0).is_some_and(|item| item.has_value() || matches!(item.kind, Kind::Number(_) | Kind::Quoted))
                 || self.operator().is_some()
@@ -44,6 +51,51 @@ impl Parser<'_> {
             }
             None => self.add(Cond::Null { field: noun, negated }),
         }
+        true
+    }
+
+    /// "with parking", where that is yes or no. In a list, as in "with parking and address", it is a column, and so is
+    /// one that is called as its field is written.
+    fn with_yes_no(&mut self) -> bool {
+        let written = self.item(1).is_some_and(|item| {
+            item.text.contains('_') || item.norm.starts_with("has ") || item.norm.starts_with("is ")
+        });
+        let column = self.item(3).is_some_and(|item| item.is_named() && !item.has_value())
+            && !self.yes_no_at(3)
+            && !self.thing_at(3)
+            && self.item(4).is_none_or(|item| item.any(&[",", "and"]));
+        let listed = matches!(self.word(2), "," | "and") && column;
+        self.yes_no_at(1) && !written && !listed && self.eat("with")
+    }
+
+    /// Whether an item means nothing but fields of yes and no.
+    fn yes_no_at(&self, ahead: usize) -> bool {
+        self.item(ahead)
+            .is_some_and(|item| !item.entries.is_empty() && item.entries.iter().all(|entry| self.is_yes_no(entry)))
+    }
+
+    /// "with tenured professors": that there are rows of another dataset of which its field of yes and no holds. What
+    /// comes behind is said of the same rows.
+    fn flagged_rows(&mut self, flag: NounAt, never: bool) -> bool {
+        let Some(owner) = self.focus.or(self.sketch.subject).filter(|_| self.frames.is_empty()) else { return false };
+        let flagged: Vec<usize> = self.sketch.nouns[flag].entries.iter().filter_map(field_of).collect();
+        let own = |d: usize| self.sketch.nouns[owner].entries.iter().filter_map(thing).any(|known| known == d);
+        let next = self.item(0).map(|item| item.entries.as_slice()).unwrap_or_default();
+        let Some(dataset) = next.iter().find_map(|entry| match entry.sense {
+            Sense::Entity(d) | Sense::Value { dataset: d, .. } if flagged.contains(&d) && !own(d) => Some(d),
+            _ => None,
+        }) else {
+            return false;
+        };
+        let named = next.iter().any(|entry| entry.sense == Sense::Entity(dataset));
+        let here = if named { self.at..self.at + 1 } else { self.sketch.nouns[flag].items.clone() };
+        let entry = Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
+        let rows = Noun { corrected: None, ..Noun::new(self, here, vec![entry], Want::Thing, "") };
+        let rows = self.push(rows);
+        self.at += usize::from(named);
+        self.sketch.nouns[flag].want = Want::Flag;
+        self.sketch.nouns[flag].inside = Some(rows);
+        self.open_frame(rows, owner, vec![Cond::Flag { noun: flag, negated: false }], never);
         true
     }
 
