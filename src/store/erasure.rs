@@ -4,7 +4,7 @@
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use super::tenant::Scoped;
-use super::{Backend, datasets, orgs, users};
+use super::{Backend, orgs, users};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
@@ -81,14 +81,13 @@ pub async fn some(on: &mut Scoped, org: Id<Org>, table: &Table) -> sqlx::Result<
     Ok(done.rows_affected() == AT_ONCE)
 }
 
-/// Deletes what is left of a workspace, its own row last. Gives the addresses of the people who belonged to no other.
+/// Deletes what is left of a workspace, its own row last; the names of its datasets are held. Gives the addresses of the
+/// people who belonged to no other.
 ///
 /// # Errors
 /// The database fails; `service_unavailable` when a member changes their settings just now.
 pub async fn end(on: &mut Scoped, backend: Backend, org: Id<Org>) -> Result<Vec<String>> {
-    // First, as whoever publishes a version; then people's own rows, and the workspace, as whoever changes who belongs
-    // there.
-    datasets::hold_names(on, org).await?;
+    // People's own rows, and then the workspace, as whoever changes who belongs there.
     forget_settings(on, org).await?;
     orgs::hold(on, backend, org).await?;
     for Table { name, key: _, of } in &TABLES {

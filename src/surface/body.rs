@@ -27,7 +27,7 @@ const STEP: usize = 16 << 10;
 /// How long a body may take that is read whole, whatever its pace.
 const WHOLE: Duration = Duration::from_secs(60);
 /// Bytes of a body that are kept without a place: what one sender has of them is bounded by the requests of a minute.
-const FREE: usize = 64 << 10;
+pub const FREE: usize = 64 << 10;
 
 /// Why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,7 +63,7 @@ impl Datasets {
             });
         }
         let mut tx = self.db.tenant_at_length(org).await?;
-        // In the order of whoever deletes a dataset.
+        // First, as whoever publishes a version or deletes a dataset.
         store::datasets::hold_names(&mut tx, org).await?;
         let gone = store::cluster_indexes::retire_workspace(&mut tx, org, self.clock.now()).await?;
         let people = store::erasure::end(&mut tx, self.db.backend(), org).await?;

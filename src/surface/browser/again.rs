@@ -23,8 +23,8 @@ use crate::surface::form::{Params, Size, is_form};
 use crate::surface::html;
 use crate::surface::web::Web;
 
-/// Bytes of the longest form that is kept; a body of so few needs no place while it comes.
-const LONGEST: usize = 64 << 10;
+/// Bytes of the longest form that is kept: nobody gives it a place while it comes.
+const LONGEST: usize = body::FREE;
 
 /// The layer.
 pub async fn given_back(State(web): State<Web>, session: Session, request: Request, next: Next) -> Response {

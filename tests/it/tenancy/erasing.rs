@@ -267,6 +267,7 @@ async fn an_erasure_that_was_cut_off_leaves_it_locked_and_is_ended_by_the_same_c
 async fn end(service: &Service, org: Id<Org>) {
     assert!(erasure::begin(&mut service.db.writer().await.unwrap(), org, 1).await.unwrap());
     let mut tx = service.db.tenant(org).await.unwrap();
+    store::datasets::hold_names(&mut tx, org).await.unwrap();
     erasure::end(&mut tx, service.db.backend(), org).await.unwrap();
     tx.commit().await.unwrap();
 }
