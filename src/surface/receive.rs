@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -34,28 +34,35 @@ const PIECE: usize = 64 << 10;
 /// A form that is on its way.
 pub struct Form {
     multipart: Multipart,
-    kept: Arc<AtomicUsize>,
+    taken: Arc<Taken>,
+}
+
+/// How far a form was taken apart, known where it comes in and where it is read.
+#[derive(Default)]
+struct Taken {
+    /// Bytes that came and did not go into a file.
+    kept: AtomicUsize,
+    /// There may be something to read in what came: no more is wanted.
+    is_enough: AtomicBool,
 }
 
 impl Form {
     /// `None` for a request that is no `multipart/form-data`.
     pub async fn of(request: Request) -> Option<Self> {
-        let kept = Arc::new(AtomicUsize::new(0));
-        let request = request.map(|body| Body::from_stream(Pieces::new(body, kept.clone())));
-        Some(Self { multipart: Multipart::from_request(request, &()).await.ok()?, kept })
+        let taken = Arc::<Taken>::default();
+        let request = request.map(|body| Body::from_stream(Pieces::new(body, taken.clone())));
+        Some(Self { multipart: Multipart::from_request(request, &()).await.ok()?, taken })
     }
 }
 
-/// The body of a form. Who takes forms apart gathers all that is there before looking at it, and all of a part's
-/// header, however long: therefore it comes piece by piece, and fails once more is kept than may be.
+/// The body of a form. Who takes forms apart gathers all that is there before looking at it, more for each thing that is
+/// asked for, and all of a part's header, however long: therefore it comes piece by piece, the next one where nothing was
+/// found in those that came, and fails once more is kept than may be.
 struct Pieces {
     body: BodyDataStream,
     /// What came of the body and was not given yet.
     rest: Bytes,
-    /// A piece was given that was not looked at.
-    gave: bool,
-    /// Bytes that were given and did not go into a file.
-    kept: Arc<AtomicUsize>,
+    taken: Arc<Taken>,
 }
 
 /// There is too much in the form beside its files.
@@ -64,8 +71,8 @@ struct Pieces {
 struct Crammed;
 
 impl Pieces {
-    fn new(body: Body, kept: Arc<AtomicUsize>) -> Self {
-        Self { body: body.into_data_stream(), rest: Bytes::new(), gave: false, kept }
+    fn new(body: Body, taken: Arc<Taken>) -> Self {
+        Self { body: body.into_data_stream(), rest: Bytes::new(), taken }
     }
 }
 
@@ -73,8 +80,8 @@ impl Stream for Pieces {
     type Item = Result<Bytes, axum::BoxError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { body, rest, gave, kept } = &mut *self;
-        if std::mem::take(gave) {
+        let Self { body, rest, taken } = &mut *self;
+        if taken.is_enough.swap(false, Ordering::Relaxed) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -85,10 +92,10 @@ impl Stream for Pieces {
             }
         }
         let piece = rest.split_to(rest.len().min(PIECE));
-        if kept.fetch_add(piece.len(), Ordering::Relaxed) + piece.len() > KEPT {
+        if taken.kept.fetch_add(piece.len(), Ordering::Relaxed) + piece.len() > KEPT {
             return Poll::Ready(Some(Err(Crammed.into())));
         }
-        *gave = true;
+        taken.is_enough.store(true, Ordering::Relaxed);
         Poll::Ready(Some(Ok(piece)))
     }
 }
@@ -131,10 +138,11 @@ pub async fn receive(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Resu
 }
 
 async fn read(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> + Send) -> Result<Received> {
-    let Form { mut multipart, kept } = form;
+    let Form { mut multipart, taken } = form;
     let mut received = Received::default();
     let mut left = room.most;
     while let Some(mut field) = multipart.next_field().await.map_err(unread)? {
+        taken.is_enough.store(true, Ordering::Relaxed);
         let key = field.name().unwrap_or_default().to_owned();
         if key == "file" {
             if received.files.len() == FILES {
@@ -143,7 +151,7 @@ async fn read(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> 
             may(&received)?;
             let name = base_name(field.file_name().unwrap_or_default());
             let path = room.folder.join(format!("upload-{}", received.files.len()));
-            let bytes = written(&mut field, &path, &kept, &mut left, &room).await?;
+            let bytes = written(&mut field, &path, &taken, &mut left, &room).await?;
             // A form whose field for files was left alone sends one without a name and without content.
             match name.is_empty() && bytes == 0 {
                 true => tokio::fs::remove_file(&path).await.map_err(Error::internal)?,
@@ -164,13 +172,7 @@ async fn read(form: Form, room: Room<'_>, may: impl Fn(&Received) -> Result<()> 
 }
 
 /// Writes a file; says how many bytes it had.
-async fn written(
-    field: &mut Field<'_>,
-    path: &Path,
-    kept: &AtomicUsize,
-    left: &mut u64,
-    room: &Room<'_>,
-) -> Result<u64> {
+async fn written(field: &mut Field<'_>, path: &Path, taken: &Taken, left: &mut u64, room: &Room<'_>) -> Result<u64> {
     let mut file = tokio::fs::File::create(path).await.map_err(Error::internal)?;
     let mut bytes = 0;
     while let Some(chunk) = field.chunk().await.map_err(unread)? {
@@ -179,7 +181,8 @@ async fn written(
         (room.admits)(size)?;
         bytes += size;
         file.write_all(&chunk).await.map_err(Error::internal)?;
-        kept.fetch_sub(chunk.len(), Ordering::Relaxed);
+        taken.kept.fetch_sub(chunk.len(), Ordering::Relaxed);
+        taken.is_enough.store(true, Ordering::Relaxed);
     }
     file.flush().await.map_err(Error::internal)?;
     Ok(bytes)
@@ -256,6 +259,10 @@ mod tests {
         let text = "a".repeat(100 << 10);
         let (received, bytes, _) = sent(&format!("{NAME}{FILE}"), &text, 15, "\r\n--x--\r\n").await;
         assert_eq!((received.unwrap().get("name"), bytes), (Some("sales"), 1_536_000));
+        // Who sends faster than files are written does not fill what is kept.
+        let file = format!("{FILE}{}\r\n", "a".repeat(70 << 10));
+        let (received, bytes, _) = sent(NAME, &file, 25, "--x--\r\n").await;
+        assert_eq!((received.unwrap().files.len(), bytes), (25, 25 * (70 << 10)));
         for before in ["", "--x\r\nContent-Disposition: ", &format!("{NAME}--x\r\nX: ")] {
             let (received, _, taken) = sent(before, &text, 1_000, "").await;
             let refused = received.unwrap_err();
