@@ -131,7 +131,9 @@ fn field(
         ..Field::default()
     };
     if role == FieldRole::Measure {
-        measured(&mut field, &mut reasons, (table, column), (words, nouns), nature);
+        let goods = kinds::is_moved(nouns);
+        let loaded = (goods || nature == Nature::Happened && !about.referred) && quantities::is_load(words, goods);
+        measured(&mut field, &mut reasons, (table, column), (words, loaded), nature);
     }
     let closed = match &personal {
         Some(_) => None,
@@ -185,17 +187,17 @@ fn called(role: FieldRole) -> &'static str {
     }
 }
 
-/// Says how values of a measure come together, and in what unit they are.
+/// Says how values of a measure come together, and in what unit they are. `loaded` says that it is how much each row
+/// brought or took.
 fn measured(
     field: &mut Field,
     reasons: &mut Vec<Reason>,
     (table, column): (&DraftTable, &ColumnInfo),
-    (words, nouns): (&[String], &[String]),
+    (words, loaded): (&[String], bool),
     nature: Nature,
 ) {
-    let moved = kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume");
-    let (aggregation, because) = match moved {
-        true => (Aggregation::Sum, "The rows are goods on their way, whose weights and volumes are added up."),
+    let (aggregation, because) = match loaded {
+        true => (Aggregation::Sum, "It is how much each row brought or took, which adds up."),
         false => quantities::aggregation(words, nature, field.datatype == DataType::Float),
     };
     field.default_aggregation = Some(aggregation);

@@ -65,9 +65,12 @@ pub(super) fn is_place(words: &[String]) -> bool {
     any(words, PLACES) || matches!(words, [only] if matches!(only.as_str(), "long" | "x" | "y" | "z"))
 }
 
-/// Whether rows are goods on their way, whose weights are added up.
+/// Whether rows are goods on their way or as they are gathered, whose weights are added up.
 pub(super) fn is_moved(nouns: &[String]) -> bool {
-    const MOVED: &[&str] = &["shipment", "delivery", "consignment", "freight", "load", "parcel", "cargo", "transport"];
+    const MOVED: &[&str] = &[
+        "shipment", "delivery", "consignment", "freight", "load", "parcel", "cargo", "transport", "harvest", "catch",
+        "haul", "pickup",
+    ];
     nouns.last().is_some_and(|last| MOVED.contains(&names::singular(last).as_str()))
 }
 

@@ -179,7 +179,11 @@ pub(super) fn name_amounts(ontology: &mut Ontology, vocabulary: &Vocabulary) {
     let lines: Vec<bool> = ontology.datasets.iter().map(|entity| head_of(entity, ontology).is_some()).collect();
     for ((entity, sale), line) in ontology.datasets.iter_mut().zip(sales).zip(lines) {
         let (noun, payment) = (entity.noun(), is_payment(entity, vocabulary));
-        let mut amounts = entity.fields.iter_mut().filter(|field| fields::measure(field) == Some(Aggregation::Sum));
+        // How heavy an order is says nothing of its worth.
+        const HEAVY: &[&str] = &["tons", "kilograms", "grams", "cubic meters", "liters"];
+        let heavy = |field: &Field| field.unit.as_deref().is_some_and(|unit| HEAVY.contains(&unit));
+        let summed = |field: &Field| fields::measure(field) == Some(Aggregation::Sum) && !heavy(field);
+        let mut amounts = entity.fields.iter_mut().filter(|field| summed(field));
         if !sale || line && !payment {
             continue;
         }

@@ -84,6 +84,7 @@ const MONEY_ABROAD: &[&str] = &["pris", "belopp", "summa", "kostnad", "preis", "
 const AFTER: &[(&str, &str, &[&str])] = &[
     ("g", "grams", WEIGHTS),
     ("t", "tons", WEIGHTS),
+    ("t", "tons", &["capacity"]),
     ("m", "meters", LENGTHS),
     ("mi", "miles", LENGTHS),
     ("in", "inches", LENGTHS),

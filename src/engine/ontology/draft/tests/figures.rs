@@ -184,6 +184,29 @@ fn time_that_was_spent_is_added_up() {
 }
 
 #[test]
+fn what_each_event_brought_is_added_up() {
+    let day = |name| Column(name, "DATE", 90, 0, NONE, &[]);
+    let heavy = |name| Column(name, "DOUBLE", 60, 0, ["0.5", "99.5"], &["1.5", "12.25"]);
+    let load = [
+        key("worklog_id", 400),
+        key("ticket_id", 80),
+        day("work_date"),
+        heavy("gross_weight_kg"),
+        heavy("shelf_weight_kg"),
+    ];
+    let tables = [
+        table("tickets", 90, &[key("ticket_id", 90), day("opened_on"), heavy("net_weight_kg")]),
+        table("worklogs", 400, &load),
+    ];
+    let facts = measured_by(&tables, &[("worklogs", "ticket_id", "tickets")]);
+    let made = draft(&wanted("it"), &tables, &facts).ontology;
+    let by = |table: &str, name: &str| fields::measure(made.field(table, name).unwrap());
+    assert_eq!(by("worklogs", "gross_weight_kg"), Some(Aggregation::Sum));
+    assert_eq!(by("worklogs", "shelf_weight_kg"), Some(Aggregation::Avg));
+    assert_eq!(by("tickets", "net_weight_kg"), Some(Aggregation::Avg), "how heavy one is, that others refer to");
+}
+
+#[test]
 fn rows_that_are_called_like_the_sum_of_others_are_noted() {
     let noted = |kinds: &'static [&'static str]| {
         let columns = [
