@@ -260,6 +260,8 @@ pub(super) struct Sketch {
     pub ask: Ask,
     pub nouns: Vec<Noun>,
     pub measures: Vec<Quantity>,
+    /// Things that are counted and were said with "total".
+    pub totalled: Vec<NounAt>,
     pub groups: Vec<Group>,
     pub columns: Vec<NounAt>,
     pub subject: Option<NounAt>,

@@ -16,6 +16,7 @@ impl Check<'_> {
             ask: _,
             nouns: _,
             measures,
+            totalled: _,
             groups,
             columns,
             subject: _,

@@ -75,6 +75,21 @@ impl Builder<'_> {
         free && sketch.subject.is_some() && !sketch.groups.is_empty() && !sketch.groups.iter().any(own)
     }
 
+    /// "online vs phone sales": how many of each kind, where the values are not what single rows are called.
+    pub(super) fn sets_kinds_apart(&self) -> bool {
+        let sketch = self.sketch;
+        let bare = sketch.comparing && sketch.ask == Ask::Open && sketch.rank.is_none() && sketch.columns.is_empty();
+        let kind = |noun: &NounAt| match self.found(*noun).map(|found| &found.target) {
+            Ok(Target::Value(d, f, _)) => *d != self.anchor || !self.resolver.names(*d, *f),
+            _ => false,
+        };
+        bare && self.plan.measures.is_empty()
+            && sketch.conds.iter().any(|cond| match cond {
+                Cond::Values { nouns, negated: false } => nouns.len() > 1 && nouns.iter().all(kind),
+                _ => false,
+            })
+    }
+
     /// Columns of a list.
     pub(super) fn columns(&mut self) -> Result<(), Fault> {
         if !self.plan.measures.is_empty() {

@@ -28,7 +28,8 @@ impl Builder<'_> {
                 continue;
             }
             let same = own.as_deref().and_then(vocabulary::unit) == vocabulary::unit(asked)
-                && vocabulary::unit(asked).is_some();
+                && vocabulary::unit(asked).is_some()
+                && !own.as_deref().is_some_and(|own| is_other_currency(own, asked));
             if !same {
                 let own = own.unwrap_or_else(|| "a unit that is not known".into());
                 return cannot(format!("The number is in {own}, not in {asked}."));
@@ -45,7 +46,8 @@ impl Builder<'_> {
         });
         let field = by.and_then(|by| self.resolver.ontology.field(&by.field.dataset, &by.field.field));
         let own = field.and_then(|field| field.unit.clone());
-        if own.as_deref().and_then(vocabulary::unit) == vocabulary::unit(asked) && own.is_some() {
+        let same = own.as_deref().and_then(vocabulary::unit) == vocabulary::unit(asked);
+        if same && own.as_deref().is_some_and(|own| !is_other_currency(own, asked)) {
             return Ok(());
         }
         let own = own.unwrap_or_else(|| "a unit that is not known".into());
@@ -136,6 +138,25 @@ impl Builder<'_> {
             options,
             assumption,
         })))
+    }
+
+    /// "total sales" may be how many there are or what they come to: where they have an amount, what was taken is said.
+    pub(super) fn counted_not_added(&mut self) {
+        let (sketch, ontology) = (self.sketch, self.resolver.ontology);
+        let adds = |field: &Field| {
+            let summed = field.default_aggregation == Some(Aggregation::Sum) && field.role == FieldRole::Measure;
+            summed && !field.hidden
+        };
+        for noun in sketch.totalled.iter().filter(|noun| sketch.measures.contains(&Quantity::Count(**noun))) {
+            let Ok(Target::Entity(d)) = self.found(*noun).map(|found| &found.target) else { continue };
+            let amount = ontology.datasets.get(*d).and_then(|entity| entity.fields.iter().find(|field| adds(field)));
+            let text = sketch.nouns.get(*noun).map(|noun| noun.text.as_str()).unwrap_or_default();
+            if let Some(amount) = amount {
+                let words = amount.words().to_lowercase();
+                let said = format!("“Total {text}” is taken as how many there are, not as the sum of their {words}.");
+                self.assumptions.push(said);
+            }
+        }
     }
 
     /// How the values of a number are taken together where neither the ontology nor the question says it.
@@ -354,4 +375,9 @@ impl Builder<'_> {
             _ => cannot(format!("“{}” is no number.", self.sketch.nouns[noun].text)),
         }
     }
+}
+
+/// Whether a number is in one currency and was asked for in another.
+fn is_other_currency(own: &str, asked: &str) -> bool {
+    vocabulary::unit(asked).is_some_and(|(kind, _)| kind == "money") && !own.eq_ignore_ascii_case(asked)
 }

@@ -70,6 +70,7 @@ impl Builder<'_> {
                 self.plan.measures.push(measure);
             }
         }
+        self.counted_not_added();
         if self.counts_groups()
             && let Some(subject) = sketch.subject
         {
@@ -85,6 +86,10 @@ impl Builder<'_> {
         let whether =
             (matches!(sketch.ask, Ask::Whether) || compared) && self.plan.measures.is_empty() && sketch.rank.is_none();
         if let (true, Some(subject)) = (whether, sketch.subject) {
+            let measure = self.measure(&Quantity::Count(subject))?;
+            self.plan.measures.push(measure);
+        }
+        if let Some(subject) = sketch.subject.filter(|_| self.sets_kinds_apart()) {
             let measure = self.measure(&Quantity::Count(subject))?;
             self.plan.measures.push(measure);
         }

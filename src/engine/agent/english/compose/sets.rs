@@ -2,6 +2,7 @@
 //! values, and on things that have a row for each of their parts.
 
 use super::super::resolve::first_noun;
+use super::spans::{united, within_any};
 use super::*;
 use crate::engine::ontology::graph::{Step, shared};
 
@@ -285,7 +286,7 @@ impl Builder<'_> {
         }
         let mut filters = Vec::new();
         for cond in inner {
-            filters.extend(self.condition(cond, d)?);
+            filters.extend(self.in_clause(cond, inner, d)?);
         }
         // "customers with a film that is not returned" speaks of the rental between them, not of any rental.
         let way = self.resolver.graph.way(from, d, &found.via, Steps::Any).unwrap_or_default();
@@ -318,6 +319,18 @@ impl Builder<'_> {
         // Rows of two kinds are different rows.
         let exists = if booked && !negated { Condition::All(vec![exists]) } else { exists };
         Ok(std::iter::once(exists).chain(times).collect())
+    }
+
+    /// A condition of a clause. A time beside a state is that of the state: "with a contract that ended in 2026".
+    fn in_clause(&mut self, cond: &Cond, clause: &[Cond], from: usize) -> Result<Vec<Condition>, Fault> {
+        if let Cond::Window { field: None, windows, negated: false, either } = cond
+            && (windows.len() == 1 || *either)
+            && let Some(time) = self.time_of_state(clause, from)
+        {
+            self.says_time(&time);
+            return Ok(vec![within_any(&time, &united(windows.clone()))]);
+        }
+        self.condition(cond, from)
     }
 
     /// The field that says who a row's thing is, where a dataset has a row for each thing and each of what it takes part

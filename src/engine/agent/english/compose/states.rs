@@ -1,9 +1,11 @@
 //! States at a time: "open on 10 June" is what had begun by then and had not ended. A named condition that says only
-//! that the end is not known is one of today; at another time it is said by the beginning and the end.
+//! that the end is not known is one of today; at another time it is said by the beginning and the end. The time of a
+//! state that has a date of its own is that date: "ended in 2026".
 
 use jiff::civil::Date;
 
 use super::*;
+use crate::engine::agent::english::lexicon::{dated, words};
 
 impl Builder<'_> {
     /// The condition of a state on one day, with the positions of the conditions of the question that it stands for.
@@ -54,5 +56,41 @@ impl Builder<'_> {
         let (dataset, field) = head.trim().split_once('.')?;
         let own = self.resolver.position(dataset)? == self.anchor;
         Some(FieldRef::new(dataset, field)).filter(|end| own && end.is_calendar(self.resolver.ontology))
+    }
+
+    /// The date of a state that is said of the rows of a dataset, where they have one that is called like it and is not
+    /// their usual date: that of the end in "contracts that ended in 2026", whenever they began.
+    pub(super) fn time_of_state(&self, conds: &[Cond], dataset: usize) -> Option<FieldRef> {
+        let entity = self.resolver.ontology.datasets.get(dataset)?;
+        let key = format!("time_field:{}", entity.name);
+        if self.resolver.chosen.iter().any(|chosen| chosen.key == key) {
+            return None;
+        }
+        let states: Vec<&str> = conds.iter().filter_map(|cond| self.state_of(cond, dataset)).collect();
+        let is_theirs = |field: &&Field| {
+            let is_date = field.datatype.is_calendar() && !field.hidden;
+            is_date && states.iter().any(|state| dated::is_called(entity, field, &[*state]))
+        };
+        let mut dates = entity.fields.iter().filter(is_theirs);
+        let date = dates.next().filter(|_| dates.next().is_none())?;
+        let usual = entity.default_time_field.as_ref().is_some_and(|usual| usual.eq_ignore_ascii_case(&date.name));
+        (!usual).then(|| FieldRef::new(&entity.name, &date.name))
+    }
+
+    /// The verb of a state that is said of the rows of a dataset: "ended" of "ended contracts".
+    fn state_of(&self, cond: &Cond, dataset: usize) -> Option<&str> {
+        let noun = match cond {
+            Cond::Values { nouns, negated: false } if nouns.len() == 1 => *nouns.first()?,
+            Cond::Flag { noun, negated: false } => *noun,
+            _ => return None,
+        };
+        let known = self.sketch.nouns.get(noun).filter(|known| known.holder.is_none() && known.of.is_none())?;
+        let of = self.resolver.dataset_of(&self.found.get(noun)?.as_ref()?.target)?;
+        let entity = self.resolver.ontology.datasets.get(dataset).filter(|_| of == dataset)?;
+        let names = [entity.noun(), in_words(&entity.name)];
+        let names = names.iter().chain(&entity.ai.synonyms).flat_map(|name| words::split(name));
+        let own: Vec<String> = names.map(|name| words::singular(&name)).collect();
+        let mut said = known.norm.split(' ').filter(|word| !own.contains(&words::singular(word)));
+        said.next().filter(|state| said.next().is_none() && words::is_past(state))
     }
 }

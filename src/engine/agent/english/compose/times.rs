@@ -3,8 +3,8 @@
 use super::*;
 
 impl Builder<'_> {
-    /// The time of what is asked for: one that the question names, the metric's, the dataset's, or that of the nearest
-    /// dataset that has one.
+    /// The time of what is asked for: one that the question names, that of the state that is counted, the metric's, the
+    /// dataset's, or that of the nearest dataset that has one.
     pub(super) fn time_field(&mut self) -> Result<FieldRef, Fault> {
         let named = self.sketch.conds.iter().find_map(|cond| match cond {
             Cond::Window { field: Some(noun), .. } | Cond::Days { field: Some(noun), .. } => Some(*noun),
@@ -12,6 +12,14 @@ impl Builder<'_> {
         });
         if let Some(noun) = named {
             return self.field_ref(noun);
+        }
+        let counts = |quantity: &Quantity| matches!(quantity, Quantity::Count(_));
+        let ranked = self.sketch.rank.iter().filter_map(|rank| rank.by.as_ref());
+        if self.sketch.measures.iter().chain(ranked).all(counts)
+            && let Some(time) = self.time_of_state(&self.sketch.conds, self.anchor)
+        {
+            self.says_time(&time);
+            return Ok(time);
         }
         let metric = self
             .sketch
@@ -78,11 +86,7 @@ impl Builder<'_> {
                 let field = FieldRef::new(&entity.name, name);
                 let times = entity.fields.iter().filter(|field| field.is_time && !field.hidden).count();
                 if times > 1 || steps > 0 {
-                    let words = entity.field(name).map(Field::words).unwrap_or_default();
-                    let said = format!("Time is that of the {words} of the {}.", entity.noun());
-                    if !self.assumptions.contains(&said) {
-                        self.assumptions.push(said);
-                    }
+                    self.says_time(&field);
                 }
                 return Ok(field);
             }
@@ -111,6 +115,16 @@ impl Builder<'_> {
         let words = self.resolver.entity_words(dataset);
         let article = if words.starts_with(['a', 'e', 'i', 'o']) { "An" } else { "A" };
         cannot(format!("{article} {words} has no time here."))
+    }
+
+    /// Says which time was taken.
+    pub(super) fn says_time(&mut self, time: &FieldRef) {
+        let Some(entity) = self.resolver.ontology.entity(&time.dataset) else { return };
+        let words = entity.field(&time.field).map(Field::words).unwrap_or_default();
+        let said = format!("Time is that of the {words} of the {}.", entity.noun());
+        if !self.assumptions.contains(&said) {
+            self.assumptions.push(said);
+        }
     }
 
     /// Where all metrics of a dataset have another time than the dataset itself, nothing says which one is meant.

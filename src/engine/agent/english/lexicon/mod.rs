@@ -4,6 +4,7 @@
 
 mod agent_nouns;
 mod build;
+pub(super) mod dated;
 mod effort;
 mod english;
 mod fuzzy;

@@ -1,24 +1,13 @@
 //! Dates by their names, by what happened then, or by the things that have them: "the start of its lesson", "joining",
 //! "the sale".
 
-use std::collections::BTreeSet;
-
-use crate::engine::agent::english::lexicon::{Entry, Sense, words};
-use crate::model::ontology::{Entity, Field, in_words};
+use crate::engine::agent::english::lexicon::{Entry, Sense, dated, words};
 
 use super::super::items::Kind;
-use super::super::sketch::{Cond, Group, Noun, NounAt, Want};
+use super::super::sketch::{Cond, Group, Noun, NounAt, Quantity, Want};
+use super::super::vocabulary;
 use super::Parser;
 use super::nouns::{field_of, thing};
-
-/// Words of one meaning where a date is the beginning or the end of something.
-const SAME: [&[&str]; 2] = [
-    &["start", "started", "starting", "begin", "began", "begun", "beginning", "begins", "starts"],
-    &["end", "ended", "ending", "ends", "finish", "finished", "completed", "completion"],
-];
-
-/// Words in the names of dates that say nothing of which date it is.
-const PLAIN: &[&str] = &["date", "day", "time", "of", "the", "at", "on", "when", "timestamp", "a", "was", "were"];
 
 impl Parser<'_> {
     /// Two dates that may be of one thing are: "from the start of the assessment to its end".
@@ -171,6 +160,67 @@ impl Parser<'_> {
         Some(self.push(noun))
     }
 
+    /// When that was done which a verb says of a value right before a window, where each of the things that are spoken
+    /// of may have several such rows and has a date of its own: that of the sales in "customers who used the card in
+    /// May", and not that on which they joined.
+    pub(super) fn time_of_deed(&mut self, window: usize) -> Option<NounAt> {
+        let counts = |quantity: &Quantity| matches!(quantity, Quantity::Count(_) | Quantity::Distinct(_));
+        if !self.frames.is_empty() || !self.sketch.measures.iter().all(counts) {
+            return None;
+        }
+        let Some(Cond::Values { nouns, negated }) = self.sketch.conds.last() else { return None };
+        let (first, last, negated) = (*nouns.first()?, *nouns.last()?, *negated);
+        let end = self.before(window, &["in", "on", "during"])?;
+        let value = self.sketch.nouns.get(first)?;
+        // The value's own field may stand between.
+        let beside = self.sketch.nouns.get(last).is_some_and(|last| (end..=end + 1).contains(&last.items.end));
+        let verb = self.before(value.items.start, &["the", "a", "an", "any", "our"])?;
+        let did = self.items.get(verb).is_some_and(|item| {
+            item.kind == Kind::Word
+                && vocabulary::is_relation(&item.norm)
+                && words::is_past(&item.norm)
+                && item.entries.iter().all(|entry| entry.partial)
+        });
+        let mut events: Vec<usize> = value.entries.iter().filter_map(value_of).collect();
+        events.dedup();
+        let [event] = *events.as_slice() else { return None };
+        let nouns = self.sketch.nouns.iter().filter(|noun| noun.items.end <= verb);
+        let spoken = nouns.flat_map(|noun| noun.entries.iter().filter(|entry| !entry.partial));
+        let own: Vec<usize> = spoken.filter_map(|entry| thing(entry).or_else(|| field_of(entry))).collect();
+        let several = own.iter().all(|own| self.has_one(event, *own) && !self.has_one(*own, event));
+        let dated = own.iter().any(|own| self.usual_date(*own).is_some());
+        let usual = self.usual_date(event).filter(|_| beside && did && several && dated)?;
+        if negated || self.sketch.joint.contains(&first) {
+            let (time, verb) = (&self.items.get(window)?.text, &self.items.get(verb)?.text);
+            let reason = format!("Is “{time}” the time of what “{verb}” says? Name the date that is meant.");
+            self.sketch.refused = self.sketch.refused.take().or(Some(reason));
+            return None;
+        }
+        let noun = Noun::new(self, verb..verb + 1, vec![usual], Want::Time, "");
+        Some(self.push(noun))
+    }
+
+    /// The last place before another one at which none of these words stands.
+    fn before(&self, end: usize, words: &[&str]) -> Option<usize> {
+        (0..end).rev().find(|at| self.items.get(*at).is_some_and(|item| !item.any(words)))
+    }
+
+    /// Whether each row of a dataset is one of another, or belongs to one of it.
+    fn has_one(&self, from: usize, of: usize) -> bool {
+        let mut reached = vec![from];
+        let mut at = 0;
+        while let Some(entity) = reached.get(at).copied().and_then(|dataset| self.ontology.datasets.get(dataset)) {
+            for relationship in &self.ontology.relationships {
+                let to = self.ontology.datasets.iter().position(|to| to.name.eq_ignore_ascii_case(&relationship.to));
+                let next =
+                    to.filter(|to| relationship.from.eq_ignore_ascii_case(&entity.name) && !reached.contains(to));
+                reached.extend(next);
+            }
+            at += 1;
+        }
+        reached.contains(&of)
+    }
+
     /// Whether what was spoken of before a place has a date of its beginning.
     pub(super) fn begins(&self, at: usize) -> bool {
         let own = self.things_before(at);
@@ -201,7 +251,7 @@ impl Parser<'_> {
 
     /// The dates whose name says no more than these words: "joining" of a join date.
     fn dates_called(&self, said: &str, of: &[usize]) -> Vec<Entry> {
-        let said: Vec<&str> = said.split(' ').filter(|word| !PLAIN.contains(word)).collect();
+        let said: Vec<&str> = said.split(' ').filter(|word| !dated::is_plain(word)).collect();
         if said.is_empty() {
             return Vec::new();
         }
@@ -211,7 +261,7 @@ impl Parser<'_> {
                 continue;
             }
             for (f, field) in entity.fields.iter().enumerate() {
-                if field.datatype.is_calendar() && !field.hidden && is_called(entity, field, &said) {
+                if field.datatype.is_calendar() && !field.hidden && dated::is_called(entity, field, &said) {
                     found.push(Entry { sense: Sense::Field(d, f), quality: 1.0, partial: false });
                 }
             }
@@ -224,26 +274,10 @@ pub(super) fn of_any(entry: &Entry, datasets: &[usize]) -> bool {
     matches!(entry.sense, Sense::Field(d, _) if datasets.contains(&d))
 }
 
-/// Whether one of a field's names says what the words say, and nothing else.
-fn is_called(entity: &Entity, field: &Field, said: &[&str]) -> bool {
-    let own: BTreeSet<String> =
-        words::split(&entity.noun()).into_iter().chain(words::split(&in_words(&entity.name))).collect();
-    let names = [in_words(&field.name), field.words()];
-    names.iter().chain(&field.ai.synonyms).any(|name| {
-        let words = words::split(name);
-        let rest: Vec<&String> =
-            words.iter().filter(|word| !PLAIN.contains(&word.as_str()) && !own.contains(*word)).collect();
-        !rest.is_empty()
-            && rest.iter().all(|word| said.iter().any(|said| alike(word, said)))
-            && said.iter().all(|said| rest.iter().any(|word| alike(word, said)))
-    })
-}
-
-/// Whether two words are forms of one.
-fn alike(one: &str, other: &str) -> bool {
-    if SAME.iter().any(|same| same.contains(&one) && same.contains(&other)) {
-        return true;
+/// The dataset of a value.
+fn value_of(entry: &Entry) -> Option<usize> {
+    match entry.sense {
+        Sense::Value { dataset, .. } => Some(dataset),
+        _ => None,
     }
-    let forms = words::forms(other);
-    words::forms(one).iter().any(|(form, _)| forms.iter().any(|(known, _)| known == form))
 }

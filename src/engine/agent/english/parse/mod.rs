@@ -162,6 +162,7 @@ impl Parser<'_> {
     /// Takes back the nouns from a place on, and what speaks of them: they were read in a way that led nowhere.
     fn drop_nouns(&mut self, from: usize) {
         self.sketch.nouns.truncate(from);
+        self.sketch.totalled.retain(|noun| *noun < from);
         self.focus = self.focus.filter(|noun| *noun < from);
         self.sketch.subject = self.sketch.subject.filter(|noun| *noun < from);
         self.again = self.again.take().filter(|again| again.thing < from);

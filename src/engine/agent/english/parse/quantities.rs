@@ -330,7 +330,10 @@ impl Parser<'_> {
             self.sketch.nouns[noun].want = Want::Counted;
             self.focus = Some(noun);
             return match function {
-                Aggregation::Sum => Some(counted),
+                Aggregation::Sum => {
+                    self.sketch.totalled.push(noun);
+                    Some(counted)
+                }
                 Aggregation::Avg | Aggregation::Median | Aggregation::Max | Aggregation::Min => {
                     self.over(function, counted)
                 }

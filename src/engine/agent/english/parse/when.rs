@@ -1,11 +1,12 @@
 //! Times where nouns are read.
 
 use super::super::items::Kind;
-use super::super::sketch::{Cond, Noun, NounAt, Want};
+use super::super::sketch::{Ask, Cond, Noun, NounAt, Quantity, Want};
 use super::Parser;
-use super::nouns::field_of;
+use super::nouns::{field_of, thing};
 use crate::engine::agent::english::lexicon::{Entry, Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
+use crate::model::ontology::{Aggregation, Field, FieldRole};
 use crate::model::plan::{Grain, Window};
 
 impl Parser<'_> {
@@ -105,13 +106,41 @@ impl Parser<'_> {
         let asked = self.word(0) == "in"
             && unit.len() > 1
             && super::super::vocabulary::unit(&unit).is_some()
-            && !self.item(1).is_some_and(|item| item.has_value() || item.is_named() && !self.is_number_name(item))
-            && !(self.sketch.measures.is_empty() && self.sketch.rank.is_none());
+            && !self.item(1).is_some_and(|item| item.has_value() || item.is_named() && !self.is_number_name(item));
         if asked && ended {
+            if self.sketch.measures.is_empty() && self.sketch.rank.is_none() && !self.amount_in(&unit) {
+                return false;
+            }
             self.sketch.unit = Some(unit);
             self.at += 2;
         }
         asked && ended
+    }
+
+    /// "sales per shop in EUR": how many there are is in no currency, so that the only amount of theirs which is, and which
+    /// adds up, is asked for.
+    fn amount_in(&mut self, unit: &str) -> bool {
+        let money = super::super::vocabulary::unit(unit).is_some_and(|(kind, _)| kind == "money");
+        let counted = self.sketch.ask == Ask::Open
+            && !self.sketch.groups.is_empty()
+            && self.sketch.columns.is_empty()
+            && self.frames.is_empty();
+        let Some(subject) = self.sketch.subject.filter(|_| money && counted) else { return false };
+        let of = self.sketch.nouns[subject].entries.iter().filter(|entry| entry.is_whole_thing()).find_map(thing);
+        let ontology = self.ontology;
+        let Some((dataset, entity)) = of.and_then(|of| Some((of, ontology.datasets.get(of)?))) else { return false };
+        let summed = |field: &Field| {
+            let own = field.unit.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(unit));
+            let adds = field.default_aggregation == Some(Aggregation::Sum) && field.role == FieldRole::Measure;
+            own && adds && !field.hidden
+        };
+        let mut amounts = (0..).zip(&entity.fields).filter(|(_, field)| summed(field)).map(|(at, _)| at);
+        let (Some(amount), None) = (amounts.next(), amounts.next()) else { return false };
+        let entry = Entry { sense: Sense::Field(dataset, amount), quality: 1.0, partial: false };
+        let noun = Noun::new(self, self.at + 1..self.at + 2, vec![entry], Want::Measure, "in");
+        let noun = self.push(noun);
+        self.sketch.measures.push(Quantity::Plain(noun));
+        true
     }
 
     /// Whether a unit of time here is a value of the data as well: "yearly" of premiums that are paid by the year.
@@ -293,7 +322,7 @@ impl Parser<'_> {
         match phrase {
             TimePhrase::Window(window) => {
                 let negated = self.negated_before(start);
-                let field = if negated { None } else { self.time_done(start) };
+                let field = if negated { None } else { self.time_done(start).or_else(|| self.time_of_deed(start)) };
                 self.sketch.refused = self.sketch.refused.take().or_else(|| self.two_senses(start, &window));
                 self.windows(field, window, negated);
             }

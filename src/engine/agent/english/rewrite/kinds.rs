@@ -1,5 +1,5 @@
-//! "lecturers per faculty", "comedies by year": things that are spoken of by the name of their kind, alone with what they
-//! are divided by. How many there are for each is asked for.
+//! "lecturers per faculty", "comedies by year", "D grades by term": things that are spoken of by the name of their kind or
+//! by a mark, alone with what they are divided by. How many there are for each is asked for.
 
 use crate::engine::agent::english::lexicon::{Entry, Lexicon, Sense, words};
 use crate::engine::agent::english::text::token::{Token, TokenKind, tokens};
@@ -14,12 +14,30 @@ pub(super) fn counted(question: &str, on: &Lexicon, ontology: &Ontology) -> Opti
     let said: Vec<String> = tokens(question).iter().map(folded).collect();
     let list: Vec<&str> = said.iter().map(String::as_str).take_while(|word| !word.is_empty()).collect();
     let kind = on.matches(&list, &vec![false; list.len()]).pop()?;
-    let last = list.get(kind.words.checked_sub(1)?)?;
-    let (["per" | "by", group @ ..] | ["for" | "in", "each" | "every", group @ ..]) = list.get(kind.words..)? else {
+    let marked = kind.words == 1 && is_mark(question, list.get(1..2)?, &kind.entries, on);
+    let end = kind.words + usize::from(marked);
+    let last = list.get(end.checked_sub(1)?)?;
+    let (["per" | "by", group @ ..] | ["for" | "in", "each" | "every", group @ ..]) = list.get(end..)? else {
         return None;
     };
     let many = words::singular(last) != *last;
-    (many && is_kind(&kind.entries) && is_group(group, on, ontology)).then(|| format!("number of {question}"))
+    (many && (marked || is_kind(&kind.entries)) && is_group(group, on, ontology))
+        .then(|| format!("number of {question}"))
+}
+
+/// Whether a question begins with a value that is one capital letter, and the name of its field is behind it.
+fn is_mark(question: &str, behind: &[&str], entries: &[Entry], on: &Lexicon) -> bool {
+    let mut signs = question.chars();
+    let letter = signs.next().is_some_and(char::is_uppercase) && signs.next() == Some(' ');
+    let names: Vec<Entry> = on.matches(behind, &[false]).into_iter().flat_map(|found| found.entries).collect();
+    let of = |value: &Entry| match value.sense {
+        Sense::Value { dataset, field, .. } => names.iter().any(|name| match name.sense {
+            Sense::Field(d, f) => !name.partial && (d, f) == (dataset, field),
+            _ => false,
+        }),
+        _ => false,
+    };
+    letter && entries.iter().any(|entry| !entry.partial && of(entry))
 }
 
 /// Whether a phrase is nothing but values of one field, each the name of one thing.

@@ -285,6 +285,7 @@ fn what_is_set_against_each_other_stands_beside_each_other() {
                 "count sale; by sale.channel; where sale.channel in 'online'/'phone'/'counter'",
             ),
             ("revenue of online versus phone", "revenue; by sale.channel; where sale.channel in 'online'/'phone'"),
+            ("online vs phone sales", "count sale; by sale.channel; where sale.channel in 'online'/'phone'"),
             ("sales in 2023 vs 2024", "count sale; time 2023-01-01..2024-01-01; beside 2024-01-01..2025-01-01"),
             (
                 "How did revenue change from March to April?",

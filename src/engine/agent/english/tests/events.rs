@@ -110,6 +110,73 @@ fn a_state_with_a_time_is_the_date_of_it() {
     );
 }
 
+/// The bakery where sales at the counter are settled, and have a day on which they were.
+fn settled() -> Bakery {
+    bakery_with(
+        &[
+            (
+                "      - {name: amount, expression",
+                "      - {name: settled_on, expression: {dialects: [{dialect: ANSI_SQL, expression: settled_on}]}, \
+                 datatype: Date, label: settled on}\n      - {name: amount, expression",
+            ),
+            (
+                "expression: channel}]}, datatype: String, custom_extensions: [{vendor_name: DRAGOMAN, \
+                 data: {role: dimension,",
+                "expression: channel}]}, datatype: String, custom_extensions: [{vendor_name: DRAGOMAN, \
+                 data: {role: dimension, value_synonyms: {counter: [settled]},",
+            ),
+        ],
+        &[],
+    )
+}
+
+#[test]
+fn the_time_of_a_state_is_the_date_that_is_called_like_it() {
+    let settled = settled();
+    check(
+        &settled,
+        &[
+            (
+                "how many sales settled in 2024",
+                "count sale; where sale.channel = 'counter'; time sale.settled_on 2024-01-01..2025-01-01",
+            ),
+            ("settled sales by year", "count sale; by sale.settled_on:Year; where sale.channel = 'counter'"),
+            (
+                "customers with a sale that settled in 2024",
+                "list customer: customer.full_name, customer.customer_id; where customer has \
+                 sale(sale.channel = 'counter', sale.settled_on within 2024-01-01..2025-01-01)",
+            ),
+            ("how many online sales in 2024", "count sale; where sale.channel = 'online'; time 2024-01-01..2025-01-01"),
+        ],
+    );
+    let Outcome::Plan(reading) = settled.ask("settled sales by year") else { panic!("no plan") };
+    assert!(reading.assumptions.iter().any(|line| line.contains("settled on")), "{:?}", reading.assumptions);
+}
+
+#[test]
+fn what_was_done_with_a_value_has_its_own_time() {
+    let bakery = bakery();
+    check(
+        &bakery,
+        &[
+            // Customers have the day on which they joined, and that is no time of what they used.
+            (
+                "how many customers used online in 2024",
+                "count customer; where customer has sale(sale.channel = 'online', \
+                 sale.sold_on within 2024-01-01..2025-01-01)",
+            ),
+            // Each sale is of one channel.
+            (
+                "how many sales used online in 2024",
+                "count sale; where sale.channel = 'online'; time 2024-01-01..2025-01-01",
+            ),
+        ],
+    );
+    // What did not happen then may have happened at another time.
+    let never = bakery.said("how many customers never used online in 2024");
+    assert!(!never.starts_with("count"), "{never}");
+}
+
 #[test]
 fn a_time_is_none_of_what_only_has_to_do_with_the_same() {
     let started = ("label: shop end date", "label: started");

@@ -69,6 +69,7 @@ fn a_value_of_one_letter_is_no_article() {
                 "list customer: customer.full_name, customer.customer_id; where customer has sale(sale.channel = 'A')",
             ),
             ("How many A channels?", &format!("count sale; {an_a}")),
+            ("B channels by shop", "count sale; by shop.shop_name; where sale.channel = 'B'"),
         ],
     );
 }

@@ -35,6 +35,24 @@ fn kinds_alone_are_counted_for_what_they_are_divided_by() {
 }
 
 #[test]
+fn rows_in_a_currency_are_what_they_come_to() {
+    // Where all amounts are in one currency anyway, nobody needs to name it.
+    let bakery = bakery_with(&[("      currency: EUR\n", "")], &[]);
+    check(
+        &bakery,
+        &[
+            ("phone sales per shop in EUR", "sum sale.amount; by shop.shop_name; where sale.channel = 'phone'"),
+            ("phone sales per shop", "count sale; by shop.shop_name; where sale.channel = 'phone'"),
+        ],
+    );
+    let said = bakery.said("revenue by shop in USD");
+    assert!(!said.starts_with("revenue"), "amounts in one currency are none in another: {said}");
+    let Outcome::Plan(reading) = bakery.ask("total sales by shop") else { panic!("no plan") };
+    let counted = |line: &String| line.starts_with("“Total sales” is taken as how many there are");
+    assert!(reading.assumptions.iter().any(counted), "{:?}", reading.assumptions);
+}
+
+#[test]
 fn who_did_it_is_a_condition_where_it_is_said_who_that_is() {
     check(
         &bakery(),
