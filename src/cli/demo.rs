@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use super::door::operator;
 use crate::app::App;
 use crate::base::secret::{Secret, hmac_hex};
 use crate::gateway::Progress;
+use crate::identity::Identity;
 use crate::model::access::Role;
 use crate::ops::demo;
 
@@ -24,6 +25,7 @@ pub(super) async fn prepare(app: &App) -> anyhow::Result<Person> {
     let password = password(app);
     let identity = &app.office.identity;
     let org = match identity.org_by_slug("demo").await? {
+        Some(org) if identity.erasing().await?.contains(&org.id.to_string()) => bail!(Identity::being_erased(&org)),
         Some(org) => org,
         None => identity.create_org("demo", "Demo: New York flights 2013").await?,
     };

@@ -20,11 +20,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::id::Id;
-use crate::model::dataset::Dataset;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::org::Org;
-
-/// A version of a dataset that is in place: whose, of which, and its name.
-pub type OfVersion = (Id<Org>, Id<Dataset>, String);
 
 /// Bytes of a disk that new data leave free where nothing else is set, and which share of it that is at most: the
 /// metadata and the record go on on the same disk.
@@ -150,28 +147,17 @@ impl Files {
         Ok(())
     }
 
-    /// Every version of a table in place.
-    pub fn all_tables(&self) -> io::Result<Vec<OfVersion>> {
-        let all = self.versions("tables")?.into_iter();
-        let version = |name: &str| Some(name.strip_suffix(".duckdb")?.to_owned());
-        Ok(all.filter_map(|(org, dataset, name)| Some((org, dataset, version(&name)?))).collect())
-    }
-
-    /// Every vector shard in place.
-    pub fn all_vectors(&self) -> io::Result<Vec<OfVersion>> {
-        self.versions("vectors")
-    }
-
-    /// What is in place of a kind, by its name.
-    fn versions(&self, kind: &str) -> io::Result<Vec<OfVersion>> {
+    /// Every version of a workspace in place, as what is known of its dataset by that.
+    pub fn versions(&self, org: Id<Org>) -> io::Result<Vec<Dataset>> {
         let named = |place: &Path| place.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         let mut found = Vec::new();
-        for org in entries(&self.root)? {
-            let Some(id) = named(&org).and_then(|name| name.parse().ok()) else { continue };
-            for folder in entries(&org.join(kind))? {
-                let Some(dataset) = named(&folder).and_then(|name| name.parse().ok()) else { continue };
-                let versions = entries(&folder)?.into_iter().filter_map(|version| named(&version));
-                found.extend(versions.map(|version| (id, dataset, version)));
+        for (kind, folder, end) in [(Kind::Table, "tables", ".duckdb"), (Kind::Documents, "vectors", "")] {
+            for folder in entries(&self.org(org).join(folder))? {
+                let Some(id) = named(&folder).and_then(|name| name.parse().ok()) else { continue };
+                for version in entries(&folder)?.iter().filter_map(|version| named(version)) {
+                    let Some(version) = version.strip_suffix(end) else { continue };
+                    found.push(Dataset { version: Some(version.to_owned()), ..Dataset::new(id, org, "", kind) });
+                }
             }
         }
         Ok(found)

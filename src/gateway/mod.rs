@@ -137,7 +137,7 @@ impl Gateway {
         let started = Instant::now();
         let target = op.target();
         let mut answering = std::pin::pin!(self.answer(caller, op, &via, write));
-        let answer = tokio::select! {
+        let mut answer = tokio::select! {
             biased;
             answer = &mut answering => answer,
             () = self.audit.ending() => {
@@ -145,6 +145,13 @@ impl Gateway {
                 answering.await
             }
         };
+        // Its files and its rows may have gone while they were used.
+        if let Err(error) = &mut answer
+            && error.code == Code::InternalError
+            && matches!(store::orgs::active(self.db.pool(), caller.org).await, Ok(None))
+        {
+            *error = Error::new(Code::NotFound, "The workspace was locked or erased while this was under way.");
+        }
         if !O::INFO.read_only {
             // Also what failed half way may have changed something.
             self.sights.changed(caller.org);

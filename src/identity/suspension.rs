@@ -38,15 +38,18 @@ impl Identity {
             return Ok(());
         }
         match orgs::by_id(self.0.db.pool(), org).await? {
-            Some(Org { slug, .. }) => {
-                let message = format!(
-                    "The workspace {slug} is being erased, and stays locked. To end it: dragoman admin workspace erase \
-                     {slug} --yes"
-                );
-                Err(Error::invalid("workspace", message))
-            }
+            Some(org) => Err(Self::being_erased(&org)),
             None => Err(no_such_org()),
         }
+    }
+
+    /// The refusal of a workspace whose erasure has begun and has not come to its end.
+    pub fn being_erased(Org { slug, .. }: &Org) -> Error {
+        let message = format!(
+            "The workspace {slug} is being erased, and stays locked. To end it: dragoman admin workspace erase {slug} \
+             --yes"
+        );
+        Error::invalid("workspace", message)
     }
 
     /// Ids of the workspaces whose erasure has begun and has not come to its end.

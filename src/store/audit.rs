@@ -3,7 +3,7 @@
 
 pub mod cuts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -237,6 +237,13 @@ pub async fn chains(db: &Db) -> Result<Vec<String>> {
 pub async fn has_known(db: &Db, org: Id<Org>) -> Result<bool> {
     let sql = "SELECT COUNT(*) FROM audit_heads WHERE chain = $1";
     Ok(sqlx::query_scalar::<_, i64>(sql).bind(org.to_string()).fetch_one(db.pool()).await? > 0)
+}
+
+/// The workspaces that these metadata knew until they were erased.
+pub async fn erased(db: &Db) -> Result<HashSet<Id<Org>>> {
+    let sql = "SELECT chain FROM audit_heads WHERE chain NOT IN (SELECT id FROM orgs)";
+    let chains: Vec<String> = sqlx::query_scalar(sql).fetch_all(db.pool()).await?;
+    Ok(chains.iter().filter_map(|chain| chain.parse().ok()).collect())
 }
 
 /// The hash of one entry, if it is there.

@@ -96,7 +96,8 @@ pub const KINDS: [Kind; 12] = [
         after: After::Day,
     },
     // Registered themselves and were never used: anybody may register, so these come in any number. A request that
-    // waits for its person's answer names its client in its data; a form or a page that is kept is long, and names none.
+    // waits for its person's answer has the digest of a session, and names its client in its data; what is kept from a
+    // form to a page has the name of a kind in its place, is long, and names none.
     Kind {
         name: "oauth_clients",
         delete: "DELETE FROM oauth_clients WHERE secret_digest IS NULL AND created_at <= $1 AND id IN",
@@ -107,7 +108,7 @@ pub const KINDS: [Kind; 12] = [
                    AND NOT EXISTS (SELECT 1 FROM consents s WHERE s.client_id = c.id)
                    AND NOT EXISTS (SELECT 1 FROM device_codes d WHERE d.client_id = c.id)
                    AND NOT EXISTS (SELECT 1 FROM pending_authorizations p
-                                   WHERE p.session_hash NOT IN ('form', 'page') AND p.data LIKE '%' || c.id || '%')",
+                                   WHERE length(p.session_hash) = 64 AND p.data LIKE '%' || c.id || '%')",
         is_change: false,
         after: After::Day,
     },

@@ -2,16 +2,14 @@
 //! what another process has erased or replaced that has the same metadata and a data folder of its own. It is looked
 //! for from time to time.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::Datasets;
-use crate::engine::files::{Files, OfVersion};
-use crate::model::dataset::{Dataset, Kind};
+use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::store;
 
@@ -63,19 +61,15 @@ impl Datasets {
 
     async fn unnamed(&self) -> Result<Unnamed> {
         let files = self.files.clone();
-        let read = tokio::task::spawn_blocking(move || in_place(&files)).await.map_err(Error::internal)?;
-        let (mut named, mut candidates) = (HashMap::new(), Vec::new());
-        for version in read.map_err(Error::internal)? {
-            let named = match named.entry(version.org) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let mut read = self.db.read_tenant(version.org).await?;
-                    new.insert(store::dataset_versions::named(&mut read, version.org).await?)
-                }
-            };
-            if !named.contains(&(version.id, version.version.clone().unwrap_or_default())) {
-                candidates.push(version);
-            }
+        let read = move || -> io::Result<Vec<_>> {
+            files.orgs()?.into_iter().map(|org| Ok((org, files.versions(org)?))).collect()
+        };
+        let here = tokio::task::spawn_blocking(read).await.map_err(Error::internal)?.map_err(Error::internal)?;
+        let mut candidates = Vec::new();
+        for (org, mut versions) in here.into_iter().filter(|(_, versions)| !versions.is_empty()) {
+            let named = store::dataset_versions::named(&mut self.db.read_tenant(org).await?, org).await?;
+            versions.retain(|of| !named.contains(&(of.id, of.version.clone().unwrap_or_default())));
+            candidates.extend(versions);
         }
         let mut unnamed = Unnamed::default();
         if candidates.is_empty() {
@@ -99,13 +93,4 @@ impl Datasets {
         }
         Ok(unnamed)
     }
-}
-
-/// Every version in a data folder, as what is known of its dataset by that.
-pub(super) fn in_place(files: &Files) -> io::Result<Vec<Dataset>> {
-    let of =
-        |(org, id, version): OfVersion, kind| Dataset { version: Some(version), ..Dataset::new(id, org, "", kind) };
-    let tables = files.all_tables()?.into_iter().map(|version| of(version, Kind::Table));
-    let indexes = files.all_vectors()?.into_iter().map(|version| of(version, Kind::Documents));
-    Ok(tables.chain(indexes).collect())
 }

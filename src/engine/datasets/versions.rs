@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Datasets, NewVersion};
 use crate::base::id::Id;
-use crate::engine::files::OfVersion;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
@@ -216,25 +215,21 @@ impl Datasets {
     /// The data folder or the metadata cannot be read.
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
-        let (mut known, mut kept) = (HashSet::new(), HashSet::new());
         // Of those too that have all of their indexes on a server, and nothing in the folder.
-        for org in store::orgs::list(self.db.pool()).await? {
-            let versions = self.kept(org.id).await?;
-            kept.extend(versions.into_iter().map(|(dataset, version)| (org.id, dataset, version)));
-            known.insert(org.id);
-        }
-        let is_left = |of: &OfVersion| known.contains(&of.0) && !kept.contains(of);
-        let tables = self.files.all_tables().map_err(Error::internal)?;
-        for (org, dataset, version) in tables.into_iter().filter(is_left) {
-            tracing::info!(%dataset, version, "removing a version that no dataset keeps");
-            self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
-        }
-        let indexes = self.files.all_vectors().map_err(Error::internal)?;
-        for (org, dataset, version) in indexes.into_iter().filter(is_left) {
-            tracing::info!(%dataset, version, "removing an index that no dataset keeps");
-            // Nobody asks it. What of it is on a server goes from there when the service runs, in its own time.
-            if let Err(problem) = self.take_index(org, dataset, &version, 0).await {
-                tracing::warn!(%dataset, version, %problem, "it stays for now");
+        for Org { id: org, .. } in store::orgs::list(self.db.pool()).await? {
+            let kept = self.kept(org).await?;
+            for Dataset { id, version, kind, .. } in self.files.versions(org).map_err(Error::internal)? {
+                let version = version.unwrap_or_default();
+                if kept.contains(&(id, version.clone())) {
+                    continue;
+                }
+                tracing::info!(dataset = %id, version, "removing a version that no dataset keeps");
+                // Nobody asks an index. What of it is on a server goes from there when the service runs, in its own time.
+                if kind == Kind::Table {
+                    self.files.remove(&self.files.table(org, id, &version)).map_err(Error::internal)?;
+                } else if let Err(problem) = self.take_index(org, id, &version, 0).await {
+                    tracing::warn!(dataset = %id, version, %problem, "it stays for now");
+                }
             }
         }
         // A process that dies after it deleted rows has not emptied the log.

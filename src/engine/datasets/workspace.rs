@@ -2,12 +2,9 @@
 //! the last that goes: what ends half way is ended by the same call. Other nodes clear their own folders
 //! ([`Datasets::tidy`]), as this one does of what calls leave that were under way.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::Datasets;
-use super::tidy::in_place;
 use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -88,17 +85,11 @@ impl Datasets {
     pub(super) async fn clear_erased(&self) -> Result<()> {
         let files = self.files.clone();
         let here = tokio::task::spawn_blocking(move || files.orgs()).await.map_err(Error::internal)?;
-        let here = here.map_err(Error::internal)?;
-        if here.is_empty() {
-            return Ok(());
-        }
         // After the look into the folder: no new workspace is missing.
-        let known = store::orgs::list(self.db.pool()).await?.into_iter().map(|org| org.id).collect::<HashSet<_>>();
-        for org in here.into_iter().filter(|org| !known.contains(org)) {
+        let erased = store::audit::erased(&self.db).await?;
+        for org in here.map_err(Error::internal)?.into_iter().filter(|org| erased.contains(org)) {
             // What fails is tried again with the next look, and keeps nobody else's from being cleared.
-            if store::audit::has_known(&self.db, org).await?
-                && let Err(problem) = self.clear_folder(org).await
-            {
+            if let Err(problem) = self.clear_folder(org).await {
                 tracing::warn!(%problem, "files of an erased workspace stay for now");
             }
         }
@@ -108,11 +99,9 @@ impl Datasets {
     /// Removes the folder of a workspace whose datasets the metadata do not name any more.
     async fn clear_folder(&self, org: Id<Org>) -> Result<()> {
         let files = self.files.clone();
-        let read = tokio::task::spawn_blocking(move || in_place(&files)).await.map_err(Error::internal)?;
-        let mut versions = read.map_err(Error::internal)?;
-        versions.retain(|version| version.org == org);
+        let read = tokio::task::spawn_blocking(move || files.versions(org)).await.map_err(Error::internal)?;
         // Before the files go: the engine writes to them when it closes them.
-        self.let_go(&versions).await;
+        self.let_go(&read.map_err(Error::internal)?).await;
         let _turn = self.turn.lock().await;
         let files = self.files.clone();
         let removed = tokio::task::spawn_blocking(move || files.erase_workspace(org)).await.map_err(Error::internal)?;

@@ -1,7 +1,6 @@
 // For the forms that bring files: drop them, see how far each is, and look at what was found before it is kept. A
 // connection that breaks is gone on with. Without it the forms send as forms do.
 
-const isDocument = (file) => /\.(txt|md|markdown|pdf|docx|pptx|od[tp]|html?|eml|mbox|epub|rtf|zip)$/i.test(file.name);
 const size = (bytes) => {
   const units = ['B', 'kB', 'MB', 'GB'];
   let at = 0;
@@ -78,6 +77,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
   const list = form.querySelector('[data-uploads]');
   const said = form.querySelector('[data-said]');
   const most = Number(form.dataset.most);
+  const isDocument = (file) => new RegExp(`\\.(${form.dataset.documents})$`, 'i').test(file.name);
   let turn = Promise.resolve();
   let waiting = 0;
 

@@ -11,12 +11,11 @@ use axum::response::Response;
 use tower_sessions::Session;
 
 use crate::base::secret::Secret;
-use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
 use crate::surface::body;
 use crate::surface::browser::kept::{self, Kind};
 use crate::surface::browser::refill::{Form, refilled};
-use crate::surface::browser::return_to::{self, AGAIN};
+use crate::surface::browser::return_to::{self, AGAIN, SignIn};
 use crate::surface::browser::session::SignedIn;
 use crate::surface::browser::{csrf, visit};
 use crate::surface::form::{Params, Size, is_form};
@@ -49,48 +48,18 @@ async fn sent(web: &Web, request: Request, next: Next) -> Response {
     let bytes = body::whole(body, LONGEST).await.unwrap_or_default();
     let (path, headers) = (parts.uri.path().to_owned(), parts.headers.clone());
     let response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
-    let Some(way) = Way::of(&response) else { return response };
+    let Some(way) = response.extensions().get::<SignIn>().cloned() else { return response };
     match keep(web, &headers, &path, &bytes).await {
         Ok(Some(handle)) => {
             let page = visit::form_page(web, &headers).map(|page| return_to::safe(Some(page)));
             let page = page.filter(|page| *page != "/").unwrap_or(&way.to);
-            html::see_other(&way.by(&return_to::saying(page, AGAIN, handle.expose())))
+            SignIn { to: return_to::saying(page, AGAIN, handle.expose()), ..way }.answer()
         }
         Ok(None) => response,
         // They sign in, and type it again.
         Err(problem) => {
             tracing::warn!(%problem, "a form could not be kept for its person");
             response
-        }
-    }
-}
-
-/// Where an answer sends a person to sign in.
-struct Way {
-    /// A proof is enough; with this one at least.
-    confirms: Option<Acr>,
-    /// Where they go on to.
-    to: String,
-}
-
-impl Way {
-    /// `None` for another answer.
-    fn of(response: &Response) -> Option<Self> {
-        let location = response.headers().get(header::LOCATION).filter(|_| response.status() == StatusCode::SEE_OTHER);
-        let (path, query) = location?.to_str().ok()?.split_once('?')?;
-        let params = Params::parse(query).ok()?;
-        let confirms = match path {
-            "/login" => None,
-            return_to::CONFIRM => Some(params.get("acr").and_then(Acr::parse).unwrap_or(Acr::Aal1)),
-            _ => return None,
-        };
-        Some(Self { confirms, to: params.get("return_to")?.to_owned() })
-    }
-
-    fn by(&self, to: &str) -> String {
-        match self.confirms {
-            Some(least) => return_to::confirmed(to, least),
-            None => return_to::with("/login", to),
         }
     }
 }
@@ -137,23 +106,4 @@ async fn filled(response: Response, form: &Form) -> Result<Response> {
     let page = refilled(&String::from_utf8_lossy(&bytes), form)?;
     parts.headers.remove(header::CONTENT_LENGTH);
     Ok(Response::from_parts(parts, Body::from(page)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_an_answer_that_asks_for_a_sign_in_is_on_the_way_to_one() {
-        let of = |to: &str| Way::of(&html::see_other(to));
-        let login = of("/login?return_to=%2Fw%2Facme%2Fmembers").unwrap();
-        assert_eq!(login.by("/w/acme?a=1"), "/login?return_to=%2Fw%2Facme%3Fa%3D1");
-        let strong = of("/login/confirm?return_to=%2Faccount%3Fagain%3D1&acr=aal2").unwrap();
-        assert_eq!(strong.to, "/account?again=1");
-        assert_eq!(strong.by("/account"), "/login/confirm?return_to=%2Faccount&acr=aal2");
-        for other in ["/w/acme/members?done=1", "/login/two-step?return_to=%2F", "/login"] {
-            assert!(of(other).is_none(), "{other}");
-        }
-        assert!(Way::of(&html::problem(StatusCode::FORBIDDEN, "No", "No")).is_none());
-    }
 }

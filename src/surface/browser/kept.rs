@@ -27,7 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What its rows carry; the sweep of clients knows it.
+    /// What its rows carry in the place of a digest.
     fn name(self) -> &'static str {
         match self {
             Kind::Form => "form",

@@ -121,11 +121,8 @@ fn find<'t, 'h>(tags: &'t [Tag<'h>], form: &Form) -> Option<Found<'t, 'h>> {
 
 /// Whether the fields are of this form: it is sent there, has all of them, and is about the same thing.
 fn fits(own: &[Tag<'_>], form: &Form) -> bool {
-    let leads = |tag: &Tag<'_>, name: &str| {
-        tag.text(name).is_some_and(|address| address.split(['?', '#']).next() == Some(form.path.as_str()))
-    };
-    let is_head = |head: &Tag<'_>| leads(head, "action") || own.iter().any(|tag| leads(tag, "formaction"));
-    if !own.first().is_some_and(is_head) {
+    let action = own.first().and_then(|head| head.text("action")).unwrap_or_default();
+    if action.split(['?', '#']).next() != Some(form.path.as_str()) {
         return false;
     }
     let is_same = |tag: &Tag<'_>| {

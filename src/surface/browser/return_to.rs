@@ -1,9 +1,12 @@
 //! Where a person goes after logging in: the home page, back to an authorization request of ours, or to a page of the
 //! console. Nothing else, so that a link to our login page cannot send anybody anywhere (B29).
 
+use axum::response::Response;
+
 use crate::base::clock::Millis;
 use crate::model::acr::Acr;
 use crate::surface::form::Params;
+use crate::surface::html;
 
 /// The path of the authorization endpoint.
 pub const AUTHORIZE: &str = "/api/oauth/authorize";
@@ -48,6 +51,28 @@ pub fn with(page: &str, to: &str) -> String {
 pub fn confirmed(to: &str, least: Acr) -> String {
     let page = with(CONFIRM, to);
     if least > Acr::Aal1 { format!("{page}&acr={}", least.name()) } else { page }
+}
+
+/// Where a person is sent to sign in; in the extensions of the answer that sends them.
+#[derive(Clone, Debug)]
+pub struct SignIn {
+    /// They are signed in, and prove themselves as well as this; `None` where they sign in.
+    pub least: Option<Acr>,
+    /// Where they go on to.
+    pub to: String,
+}
+
+impl SignIn {
+    /// The answer that sends them there.
+    pub fn answer(self) -> Response {
+        let page = match self.least {
+            Some(least) => confirmed(&self.to, least),
+            None => with("/login", &self.to),
+        };
+        let mut response = html::see_other(&page);
+        response.extensions_mut().insert(self);
+        response
+    }
 }
 
 /// The query of the authorization request that is returned to; `None` for a page.

@@ -12,8 +12,9 @@ use crate::model::acr::Acr;
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::Result;
 use crate::model::user::Membership;
+use crate::surface::browser::return_to::{self, SignIn};
 use crate::surface::browser::session::SignedIn;
-use crate::surface::browser::{csrf, once, return_to};
+use crate::surface::browser::{csrf, once};
 use crate::surface::context::Context;
 use crate::surface::form::{Params, Size};
 use crate::surface::html;
@@ -51,7 +52,7 @@ impl Visit {
         async move {
             match SignedIn::find(web, session).await {
                 Ok(Some(person)) => Ok(Self { person, context, page, sends }),
-                Ok(None) => Err(html::see_other(&return_to::with("/login", &here))),
+                Ok(None) => Err(SignIn { least: None, to: here }.answer()),
                 Err(error) => Err(html::failure(&error)),
             }
         }
@@ -125,7 +126,7 @@ impl Visit {
             let event = AuditEvent::new(&self.context, "console.form", "step_up_required").by(self.person.principal());
             web.record(event.target(&self.page)).await.map_err(|error| html::failure(&error))?;
         }
-        Err(html::see_other(&return_to::confirmed(&self.returning(self.page.clone()), least)))
+        Err(SignIn { least: Some(least), to: self.returning(self.page.clone()) }.answer())
     }
 
     /// Whether the last proof is younger than `lifetimes.step_up`.

@@ -98,6 +98,12 @@ async fn what_is_deleted_while_it_is_imported_stays_deleted() {
         // The name is free again.
         import(&service, &org, "sales.csv", b"a\n2\n").await;
         assert_eq!(sql(&service, &admin, json!({ "sql": "SELECT a FROM sales" })).await.1["rows"], json!([[2]]));
+
+        // So is a workspace that is erased meanwhile.
+        let held = held(&service, &org, "late.csv", b"a\n3\n", "Publishing").await;
+        service.gateway.erase_workspace(&operator(&org)).await.unwrap();
+        let refused = held.end().await.unwrap_err();
+        assert!(refused.code == Code::NotFound && refused.message.contains("erased"), "{refused}");
     })
     .await;
 }

@@ -253,8 +253,9 @@ async fn l10_clients_that_nobody_uses_go_after_a_day() {
             &db,
             format!(
                 "INSERT INTO pending_authorizations (handle_hash, session_hash, user_id, data, expires_at)
-                 VALUES ('h', '', '', '{{\"client_id\":\"{}\"}}', {later})",
-                ids["waiting"]
+                 VALUES ('h', '{1}', '', '{{\"client_id\":\"{0}\"}}', {later})",
+                ids["waiting"],
+                "s".repeat(64)
             ),
         )
         .await;

@@ -263,6 +263,18 @@ async fn an_erasure_that_was_cut_off_leaves_it_locked_and_is_ended_by_the_same_c
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_says_how_the_erasure_of_its_workspace_is_ended() {
+    let service = Service::start().await;
+    let org = service.workspace("demo").await;
+    assert!(erasure::begin(&mut service.db.writer().await.unwrap(), org.id, 1).await.unwrap());
+    let data = service.ended().await;
+    let serve = ["serve", "--demo", "--listen", "127.0.0.1:0"];
+    let output = command(data.path()).args(serve).output().await.unwrap();
+    let refused = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && refused.contains("workspace erase demo --yes"), "{refused}");
+}
+
 /// Deletes all that the metadata have of a workspace, as a process does that dies then.
 async fn end(service: &Service, org: Id<Org>) {
     assert!(erasure::begin(&mut service.db.writer().await.unwrap(), org, 1).await.unwrap());

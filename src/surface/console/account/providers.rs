@@ -8,9 +8,10 @@ use axum::response::Response;
 use crate::base::clock::{Millis, millis, rfc3339};
 use crate::identity::upstream::{Errand, Unlinking, Waiting};
 use crate::model::error::Result;
+use crate::surface::browser::cookies;
+use crate::surface::browser::return_to::{self, SignIn};
 use crate::surface::browser::upstream::{self, cookie};
 use crate::surface::browser::visit::{Door, Visit};
-use crate::surface::browser::{cookies, return_to};
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::html;
 use crate::surface::web::{AuditEvent, Web};
@@ -170,7 +171,7 @@ fn waiting(web: &Web, headers: &axum::http::HeaderMap) -> Option<Waiting> {
 fn too_long_ago(web: &Web, visit: &Visit, back: &str) -> Option<Response> {
     let fresh = millis(web.config.limits.lifetimes.step_up);
     let old = web.identity.clock().now() - visit.person.auth_time > fresh;
-    old.then(|| html::see_other(&format!("/login?return_to={back}")))
+    old.then(|| SignIn { least: None, to: back.to_owned() }.answer())
 }
 
 async fn page(web: &Web, visit: &Visit, status: StatusCode, problem: &'static str) -> Result<Response> {

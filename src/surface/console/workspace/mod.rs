@@ -36,10 +36,11 @@ use serde::de::DeserializeOwned;
 
 use crate::gateway::operation::Operation;
 use crate::gateway::{Gateway, Via};
+use crate::model::acr::Acr;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::Membership;
-use crate::surface::browser::return_to;
+use crate::surface::browser::return_to::{self, SignIn};
 use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::form::{FormError, Params, Size};
@@ -211,7 +212,7 @@ impl<'a> Room<'a> {
     /// What a person sees of a refusal: a way to confirm who they are when that is all that is missing.
     fn refusal(&self, error: &Error) -> Response {
         if error.code == Code::InsufficientUserAuthentication {
-            return html::see_other(&return_to::with(return_to::CONFIRM, &self.visit.returning(self.here())));
+            return SignIn { least: Some(Acr::Aal1), to: self.visit.returning(self.here()) }.answer();
         }
         html::failure(error)
     }

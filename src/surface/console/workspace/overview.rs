@@ -20,9 +20,9 @@ use crate::surface::html::{self, filters};
 
 /// Datasets that are looked through without a search.
 const FEW: usize = 20;
-/// How the names of files end that are taken for documents before they are looked at, as the page's script takes them.
-const DOCUMENTS: [&str; 15] =
-    ["txt", "md", "markdown", "pdf", "docx", "pptx", "odt", "odp", "html", "htm", "eml", "mbox", "epub", "rtf", "zip"];
+/// How the names of files end that are taken for documents before they are looked at; the page's script takes it as part
+/// of a regular expression.
+pub(super) const DOCUMENTS: &str = "txt|md|markdown|pdf|docx|pptx|odt|odp|html|htm|eml|mbox|epub|rtf|zip";
 
 /// How far a workspace is on its way to the first answer in a client.
 struct Steps {
@@ -71,7 +71,7 @@ impl Together {
 
 fn is_document(upload: &Shown) -> bool {
     let end = upload.name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
-    end.is_some_and(|end| DOCUMENTS.contains(&end.as_str()))
+    end.is_some_and(|end| DOCUMENTS.split('|').any(|known| known == end))
 }
 
 #[derive(Template)]
@@ -88,7 +88,8 @@ struct OverviewPage {
     /// What the datasets that are shown say; empty for all.
     text: String,
     is_long: bool,
-    steps: Steps,
+    /// `None` where a search is answered.
+    steps: Option<Steps>,
     may_write: bool,
     may_delete: bool,
     /// Files that are under way, or wait to be imported: several documents together, and the others.
@@ -122,14 +123,13 @@ async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<R
     let may_write = room.caller.rights.allow(Action::WriteDatasets);
     let waiting = if may_write { room.ask(ListUploads {}).await?.uploads } else { vec![] };
     let (together, alone) = Together::of(waiting);
-    let is_part = later || found.next_cursor.is_some() || !text.is_empty();
     let page = OverviewPage {
         frame: room.frame().await?,
         name: org.name.clone(),
         role: room.membership.role,
         open: org.connectivity_enabled,
         address: room.console.web.config.url(&format!("/t/{}/mcp", org.slug)),
-        steps: steps(room, &found, is_part).await?,
+        steps: if text.is_empty() { Some(steps(room, &found, later).await?) } else { None },
         found,
         later,
         text,
@@ -148,20 +148,15 @@ async fn page(room: &Room<'_>, cursor: Option<String>, text: String) -> Result<R
     Ok(if page.may_write { html::page_with_requests(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
 }
 
-/// How far the workspace is; `found` are its datasets, or a part of them.
-async fn steps(room: &Room<'_>, found: &Reply, is_part: bool) -> Result<Steps> {
-    let shows_published = found.datasets.iter().any(|dataset| dataset.published);
-    let published = Only { published: Some(true), ..Only::default() };
-    let is_published = shows_published || is_part && are_there(room, published).await?;
-    let shows_data = is_published || !found.datasets.is_empty();
-    let has_data = shows_data || is_part && are_there(room, Only::default()).await?;
+/// How far the workspace is; `found` is a page of its datasets, which others come before where it is a `later` one.
+async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
+    let mut is_published = found.datasets.iter().any(|dataset| dataset.published);
+    if !is_published && (later || found.next_cursor.is_some()) {
+        let only = Only { published: Some(true), ..Only::default() };
+        is_published = !room.ask(ListDatasets { cursor: None, only }).await?.datasets.is_empty();
+    }
     let is_connected = is_published && is_connected(room).await?;
-    Ok(Steps { has_data, is_published, is_connected })
-}
-
-async fn are_there(room: &Room<'_>, only: Only) -> Result<bool> {
-    let found = room.ask(ListDatasets { cursor: None, only }).await?;
-    Ok(!found.datasets.is_empty())
+    Ok(Steps { has_data: later || !found.datasets.is_empty(), is_published, is_connected })
 }
 
 /// Whether this person has approved a client here; to admins also whether anybody has, or a program has a token.
