@@ -11,8 +11,8 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
-use dragoman::engine::sql::{Answer, SqlEngine, TableFormat};
-use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use dragoman::engine::sql::{Answer, SqlEngine, TableFormat, TableSource};
+use dragoman::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::error::Error;
@@ -63,14 +63,14 @@ impl House {
             (&own, "notes", "body\n\"{\"\"kind\"\": \"\"x\"\"}\"\n".into()),
             (&other, "secret", format!("s,t\n{CANARY},1\n")),
         ] {
-            let dataset = runtime.block_on(import(&engine, &files, &clock, org, name, &content));
+            let dataset = runtime.block_on(import(&engine, &budgets, &files, &clock, org, name, &content));
             if org.id == own.id {
                 datasets.push(dataset);
             }
         }
         std::fs::write(folder.path().join("secret.csv"), format!("{CANARY}\n")).unwrap();
         let names = datasets.iter().map(|dataset| dataset.name.clone()).collect();
-        let pass = authorize(&caller(&own), &own, Action::RunSql, &Want::All, datasets).unwrap();
+        let pass = pass(&own, Action::RunSql, datasets);
         let parser = Mutex::new(parser());
         let (looks, before) = (AtomicUsize::new(0), seen(folder.path()));
         let content = before.iter().map(|Seen(path, ..)| std::fs::read(path).unwrap()).collect();
@@ -130,32 +130,42 @@ fn flights() -> String {
     text
 }
 
-async fn import(engine: &SqlEngine, files: &Files, clock: &Clock, org: &Org, name: &str, content: &str) -> Dataset {
+async fn import(
+    engine: &SqlEngine,
+    budgets: &Budgets,
+    files: &Files,
+    clock: &Clock,
+    org: &Org,
+    name: &str,
+    content: &str,
+) -> Dataset {
     let staging = files.staging(org.id).unwrap();
     let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
     std::fs::write(&source, content).unwrap();
-    let table = engine.import(&source, TableFormat::Csv, &made, None).await.unwrap();
+    let pass = pass(org, Action::WriteDatasets, vec![]);
+    let job = Job::new(&pass, budgets, Duration::from_secs(60), CancellationToken::new(), None);
+    let source = TableSource { path: &source, format: TableFormat::Csv, changes: &[] };
+    let table = engine.import(&job, source, &made).await.unwrap();
     let id = Id::new(clock);
     files.publish(&made, &files.table(org.id, id, "v1")).unwrap();
     Dataset {
-        id,
-        org: org.id,
-        name: name.into(),
-        description: String::new(),
-        kind: Kind::Table,
         externally_queryable: true,
         version: Some("v1".into()),
         row_count: table.row_count,
         bytes: table.bytes,
         columns: table.columns,
         source: name.into(),
-        created_at: 0,
-        updated_at: 0,
+        ..Dataset::new(id, org.id, name, Kind::Table)
     }
 }
 
 fn org(clock: &Clock) -> Org {
     Org { id: Id::new(clock), slug: "acme".into(), name: "Acme".into(), connectivity_enabled: true, created_at: 0 }
+}
+
+/// What somebody of a workspace may do there.
+fn pass(org: &Org, action: Action, datasets: Vec<Dataset>) -> Pass {
+    authorize(&caller(org), &Catalogue::new(org.clone(), datasets), action, &Want::All).unwrap()
 }
 
 fn caller(org: &Org) -> Caller {

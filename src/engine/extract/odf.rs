@@ -4,7 +4,7 @@
 mod lists;
 
 use super::budget::Budget;
-use super::package::{Package, protected};
+use super::package::Package;
 use super::tables::Tables;
 use super::write::Text;
 use super::xml::{Node, Tag, Xml, text_of};
@@ -20,11 +20,7 @@ const SPACES: usize = 200;
 
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracted> {
     let mut package = Package::open(bytes, budget)?;
-    if let Some(manifest) = package.read("META-INF/manifest.xml")?
-        && text_of(&manifest).contains("encryption-data")
-    {
-        return Err(protected());
-    }
+    package.unlocked()?;
     let meta = package.read("meta.xml")?.unwrap_or_default();
     let meta = text_of(&meta);
     let (title, facts) = (office::text_in(&meta, "title"), office::facts_in(&meta));

@@ -7,6 +7,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::broken;
 use super::budget::Budget;
+use super::xml::text_of;
 use crate::model::error::{Code, Error, Result};
 
 pub(super) struct Package<'b> {
@@ -57,6 +58,15 @@ impl<'b> Package<'b> {
     /// As [`Package::read`], and `invalid_argument` when it is not there.
     pub(super) fn need(&mut self, name: &str) -> Result<Vec<u8>> {
         self.read(name)?.ok_or_else(|| broken(format!("its part {name} is missing")))
+    }
+
+    /// Whether an OpenDocument opens without a password.
+    ///
+    /// # Errors
+    /// `invalid_argument` when it does not; as [`Package::read`].
+    pub(super) fn unlocked(&mut self) -> Result<()> {
+        let manifest = self.read("META-INF/manifest.xml")?.unwrap_or_default();
+        if text_of(&manifest).contains("encryption-data") { Err(protected()) } else { Ok(()) }
     }
 
     /// Whether all members together, as large as they say they are, may be unpacked by another reader.

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::drawings;
 use super::package::{Package, protected};
 use super::write::{Text, squeezed};
+use super::xml::{Xml, text_of};
 use super::{Extracted, broken, held};
 use crate::model::document::Facts;
 use crate::model::error::{Error, Result};
@@ -77,6 +78,9 @@ impl Workbook {
             package.within_budget()?;
             (is_binary, is_open) = (package.has("xl/workbook.bin"), package.has("content.xml"));
         }
+        if is_open {
+            whole(&bytes)?;
+        }
         let bytes = Cursor::new(bytes);
         let opened = held(|| match (is_zip, is_binary, is_open) {
             (false, ..) => Xls::new(bytes).map(Sheets::Xls).map_err(calamine::Error::from),
@@ -110,6 +114,18 @@ impl Workbook {
         let range = range.map_err(|cause| unreadable(&format!("the sheet {:?}", sheet.name), &cause))?;
         Ok(Table::of(range))
     }
+}
+
+/// Whether the content of an OpenDocument workbook has its end: the reader of workbooks looks for that of a table for ever.
+fn whole(bytes: &[u8]) -> Result<()> {
+    let budget = Budget::new(bytes.len() as u64);
+    let mut package = Package::again(bytes, &budget)?;
+    package.unlocked()?;
+    let content = package.need("content.xml")?;
+    let content = text_of(&content);
+    let mut xml = Xml::new(&content, "content.xml");
+    while xml.next()?.is_some() {}
+    Ok(())
 }
 
 fn unreadable(what: &str, cause: &dyn std::fmt::Display) -> Error {
@@ -343,6 +359,15 @@ mod tests {
         let open = |members| Workbook::open(zipped(members), &Budget::new(0)).err().unwrap().message;
         assert!(open(&members).contains("password"), "{}", open(&members));
         assert!(open(members.get(..2).unwrap()).contains("damaged"));
+    }
+
+    #[test]
+    fn a_workbook_that_ends_in_its_midst_is_damaged() {
+        let kind: (&str, &[u8]) = ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet");
+        let content = b"<office:spreadsheet><table:table table:name=\"a\"><table:table-row></table:table-row>";
+        let members = [kind, ("content.xml", content), ("META-INF/manifest.xml", b"<manifest:manifest/>")];
+        let refused = Workbook::open(zipped(&members), &Budget::new(0)).err().unwrap();
+        assert!(refused.message.contains("content.xml") && refused.message.contains("ends in its midst"), "{refused}");
     }
 
     #[test]
